@@ -23,11 +23,11 @@ func Abandoned(ev *evidence.Case) (evidence.Place, *Verdict) {
 	if x := hungUpOnModel(ev); x != nil {
 		return x.Place, nil
 	}
-	return evidence.Place{}, Instead(Unsupported("the client did not abandon its call: its driver must follow giveUp of "+
-		"MCP_CONFORMANCE_CONTEXT "+
-		"(Env.GiveUp): call the tool with a progress token, and cancel the call at the first progress notification or "+
-		"when the model begins to "+
-		"answer").Show(evidence.Place{Ref: ev.FirstCall, Label: "the call"}, ""))
+	return evidence.Place{}, Instead(Unsupported("the client did not abandon its call: its driver must follow giveUp of " +
+		"MCP_CONFORMANCE_CONTEXT " +
+		"(Env.GiveUp): call the tool with a progress token, and cancel the call at the first progress notification or " +
+		"when the model begins to " +
+		"answer").At(evidence.Place{Ref: ev.FirstCall, Label: "the call"}))
 }
 
 // hungUpOnModel returns a request to the model, of a round without an answer, on which the client hung up before its
@@ -53,9 +53,9 @@ func ByItsLimit(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *Ver
 	if !header.TimeoutDeclared || !x.End.HungUp || ev.ModelEndTime(x)-ev.TimeOf(r.Asked.Ref) < header.ClientTimeout {
 		return nil
 	}
-	return Instead(Unsupported("the client hung up on the model after its own limit of %s: declare a longer one (%s), of 10 "+
-		"seconds or more",
-		header.ClientTimeout, LimitOption).Show(r.Asked, "").Show(x.Place, ""))
+	return Instead(Unsupported("the client hung up on the model after its own limit of %s: declare one "+
+		"of 10 seconds or more (%s)",
+		header.ClientTimeout, LimitOption).At(r.Asked, x.Place))
 }
 
 // NoProgress is the verdict for a client that reports no progress.

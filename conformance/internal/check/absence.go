@@ -10,9 +10,8 @@ func UnsettledAfter(s *evidence.Session, after evidence.Place, what string) *Ver
 		return nil
 	}
 	if s.Ended != nil && s.Ended.Clean() && s.Trace.Whole {
-		return Instead(Unsupported("%s: the client must call the tools in the order of tools/list and answer the last sampling "+
-			"request: %s",
-			what, why))
+		return Instead(Unsupported("%s: the client must call the tools in the order of tools/list and answer the "+
+			"last sampling request: %s", what, why))
 	}
 	return Instead(NotObserved("%s: %s", what, why))
 }
@@ -26,7 +25,7 @@ func Unsettled(ev *evidence.Case, r *evidence.Round) *Verdict {
 func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
 	v := UnsettledAfter(ev.Session, after, "no response came, but one could still have come")
 	if v != nil {
-		*v = v.Show(after, "")
+		*v = v.At(after)
 	}
 	return v
 }
@@ -35,10 +34,10 @@ func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
 // nothing and does not count. Fault is the message for a client that made one.
 func NoModelCall(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	if completed := r.CompletedCalls(); len(completed) > 0 {
-		return Fail("%s", fault).Show(r.Asked, "").Show(completed[0].Place, "%s", evidence.Compact(completed[0].Request.Body))
+		return Fail("%s", fault).At(r.Asked).ShowJSON(completed[0].Place, completed[0].Request.Body)
 	}
 	if unmarked := ev.Session.Unmarked; len(unmarked) > 0 {
-		return NotObserved("the model received a request without the mark of any case, which may be for this one").Show(unmarked[0], "")
+		return NotObserved("the model received an unmarked request, which may be for this one").At(unmarked[0])
 	}
 	if v := Unsettled(ev, r); v != nil {
 		return *v
@@ -55,7 +54,7 @@ func Alive(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	case s.Ended != nil && s.Ended.Clean():
 		return *Unsettled(ev, r)
 	}
-	return ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(r.Asked, "%s", evidence.Compact(r.Raw)))
+	return Fail("%s: %s", fault, s.Ending()).ShowJSON(r.Asked, r.Raw).ShowOutput(s)
 }
 
 // Survived returns nil if the client went on after a place, the failure if it ended there, and otherwise the verdict
@@ -68,5 +67,5 @@ func Survived(ev *evidence.Case, after evidence.Place, fault string) *Verdict {
 	case s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline && s.CalledAfter(at):
 		return UnsettledSince(ev, after)
 	}
-	return Instead(ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(after, "")))
+	return Instead(Fail("%s: %s", fault, s.Ending()).At(after).ShowOutput(s))
 }

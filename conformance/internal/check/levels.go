@@ -21,6 +21,15 @@ func AllRevisions() []server.Revision {
 	return []server.Revision{server.V20250326, server.V20250618, server.V20251125, server.V20260728}
 }
 
+// One level in all revisions.
+var (
+	Must   = Everywhere(report.Must)
+	Should = Everywhere(report.Should)
+	May    = Everywhere(report.May)
+	Robust = Everywhere(report.Robust)
+	Advice = Everywhere(report.Advice)
+)
+
 // Everywhere is one level in all revisions.
 func Everywhere(l report.Level) map[server.Revision]report.Level { return Levels(l, l) }
 

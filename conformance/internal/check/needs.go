@@ -88,8 +88,8 @@ func (c *Check) unjudged(ev *evidence.Case) *Verdict {
 func notCalled(ev *evidence.Case) *Verdict {
 	switch {
 	case !ev.Called && ev.Case.Carrier != "" && ev.Died() == "":
-		return Instead(Unsupported("the client never sent %s: make it use the prompts and resources of MCP_CONFORMANCE_CONTEXT "+
-			"(Env.Prompts, Env.Resources)", ev.Case.Carrier))
+		return Instead(Unsupported("the client never sent %s: make it use the prompts and resources of "+
+			"MCP_CONFORMANCE_CONTEXT (Env.Prompts, Env.Resources)", ev.Case.Carrier))
 	case !ev.Called:
 		return Instead(NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.Died()))
 	case ev.Withheld != "":
@@ -97,7 +97,7 @@ func notCalled(ev *evidence.Case) *Verdict {
 	case len(ev.Rounds) == 0 && !ev.AskedForInput() && ev.TurnedDown != "":
 		refusal := ev.Session.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw
 		return Instead(NotObserved("the server refused the call with %s", ev.TurnedDown).
-			Show(ev.TurnedDownAt, "%s", evidence.Compact(refusal)))
+			ShowJSON(ev.TurnedDownAt, refusal))
 	case ev.OnlyTakesTasks() && !ev.AsksForTask():
 		return Instead(NotApplicable("the client accepts sampling requests only as tasks, as it may"))
 	}

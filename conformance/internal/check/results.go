@@ -14,14 +14,24 @@ func UnreadableContent(a *evidence.Answer) *Verdict {
 		return nil
 	}
 	return Instead(NotObserved("the content of the result cannot be decoded (see basic/has-content)").
-		Show(a.At("content"), "%s", OrMissing(a.Member("content"))))
+		ShowMembers(a, "content"))
+}
+
+// NoResult is the verdict for a round that needs a result and has none.
+func NoResult(ev *evidence.Case, r *evidence.Round) Verdict {
+	return NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N))
+}
+
+// AnswersNothing is the verdict for a client that returns no result at all, with the reason for the nth request.
+func AnswersNothing(ev *evidence.Case, n int) Verdict {
+	return NotObserved("the client returns no result for any sampling request%s", ev.WhyNoResult(n))
 }
 
 // ReadableResult returns the result of a round, or the verdict for a round without one whose content can be decoded.
 func ReadableResult(ev *evidence.Case, r *evidence.Round) (*evidence.Answer, *Verdict) {
 	a := r.Result()
 	if a == nil {
-		return nil, Instead(NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N)))
+		return nil, Instead(NoResult(ev, r))
 	}
 	return a, UnreadableContent(a)
 }
@@ -33,16 +43,16 @@ func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 	switch {
 	case r.Params == nil || len(r.Params.LastUserTurn()) == 0:
 		return nil, Instead(NotObserved("the params of sampling request %d cannot be decoded", r.N).
-			Show(r.Asked, "%s", evidence.Compact(r.Raw)))
+			ShowJSON(r.Asked, r.Raw))
 	case x == nil:
-		return nil, Instead(NotObserved("the model received no request for sampling request %d: none had the mark of the case",
-			r.N))
+		return nil, Instead(NotObserved("the model received no request for sampling request %d: none had the "+
+			"mark of the case", r.N))
 	case x.Request == nil:
 		why := x.Unreadable.Error()
 		if x.End.Refused != "" {
 			why = x.End.Refused
 		}
-		return nil, Instead(Fail("expected a valid request to the model, it refused: %s", why).Show(x.Place, ""))
+		return nil, Instead(Fail("expected a valid request to the model, it refused: %s", why).At(x.Place))
 	}
 	return x, nil
 }
@@ -79,7 +89,7 @@ func RefusalWithTools(ev *evidence.Case, r *evidence.Round) string {
 func RetriedWithoutKey(ev *evidence.Case, format string, args ...any) *Verdict {
 	for _, r := range ev.Rounds {
 		if at := ev.RetryWithoutKey(r); at != nil {
-			return Instead(Fail(format, args...).Show(r.Asked, "").
+			return Instead(Fail(format, args...).At(r.Asked).
 				Show(at.At("inputResponses"), "← no response under the key %q", r.Key))
 		}
 	}

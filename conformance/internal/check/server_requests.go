@@ -18,13 +18,13 @@ func Unanswered(e *evidence.Case, r *evidence.ServerRequest) *Verdict {
 	if v := Survived(e, r.Place, "the client did not continue after "+r.Method); v != nil {
 		return v
 	}
-	return Unless(false, Fail("expected a response to %s, found none", r.Method).Show(r.Place, ""))
+	return Unless(false, Fail("expected a response to %s, found none", r.Method).At(r.Place))
 }
 
 // ShowRequest adds a request of the server, and the response to it, if there is one.
 func (v Verdict) ShowRequest(r *evidence.ServerRequest) Verdict {
-	if v = v.Show(r.Place, ""); r.Response != nil {
-		v = v.Show(r.Response.Place, "%s", evidence.Compact(r.Response.Body()))
+	if v = v.At(r.Place); r.Response != nil {
+		v = v.ShowJSON(r.Response.Place, r.Response.Body())
 	}
 	return v
 }
@@ -41,5 +41,5 @@ func NotRefused(e *evidence.Case, r *evidence.ServerRequest, what string) *Verdi
 
 // ShowTask adds a state of a task to a verdict.
 func (v Verdict) ShowTask(s *evidence.TaskState) Verdict {
-	return v.Show(s.Place, "%s", evidence.Compact(dialect.Marshal(s.Object)))
+	return v.ShowJSON(s.Place, dialect.Marshal(s.Object))
 }

@@ -55,14 +55,39 @@ func NotObserved(format string, args ...any) Verdict {
 // Show adds evidence: a place in the trace, and the text found or missed there.
 func (v Verdict) Show(p evidence.Place, format string, args ...any) Verdict {
 	v.Evidence = append(slices.Clip(v.Evidence), report.Evidence{Label: p.Label, Case: p.Ref.Case, Seq: p.Ref.Seq,
-		Path: p.Path,
-		Text: evidence.Clip(fmt.Sprintf(format, args...))})
+		Path: p.Path, Text: evidence.Clip(fmt.Sprintf(format, args...))})
+	return v
+}
+
+// At adds places in the trace, without text.
+func (v Verdict) At(places ...evidence.Place) Verdict {
+	for _, p := range places {
+		v = v.Show(p, "")
+	}
 	return v
 }
 
 // ShowJSON adds a place in the trace and the JSON there, compact. A nil value is shown as missing.
 func (v Verdict) ShowJSON(p evidence.Place, raw []byte) Verdict {
 	return v.Show(p, "%s", OrMissing(raw))
+}
+
+// ShowResult adds a result.
+func (v Verdict) ShowResult(a *evidence.Answer) Verdict {
+	return v.Show(a.Place, "%s", OrMissing(a.Result))
+}
+
+// ShowMembers adds members of a result.
+func (v Verdict) ShowMembers(a *evidence.Answer, names ...string) Verdict {
+	for _, name := range names {
+		v = v.ShowJSON(a.At(name), a.Member(name))
+	}
+	return v
+}
+
+// ShowUses adds the tool uses of a result.
+func (v Verdict) ShowUses(a *evidence.Answer) Verdict {
+	return v.Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
 }
 
 // ShowAs is Show with a label that says what the evidence means, such as "server sent" or "model received".

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-func TestPairMatchesResultsWithoutIDsByNameAndOrder(t *testing.T) {
+func TestResultsWithoutIDsBelongToTheUsesOfTheirNameAndPlace(t *testing.T) {
 	const first, second = "weather, number 1 of turn 1", "weather, number 2 of turn 1"
 	use := func(name, id string) dialect.Block {
 		return dialect.Block{Type: dialect.ToolUse, Name: name, ID: id}
@@ -28,38 +28,25 @@ func TestPairMatchesResultsWithoutIDsByNameAndOrder(t *testing.T) {
 		uses, results []dialect.Block
 		want          []string // ids of the uses, then of the results
 	}{
-		"one": {[]dialect.Block{use("weather", "")}, []dialect.Block{result("weather", "")},
-			[]string{first, first}},
-		"two of a name": {[]dialect.Block{use("weather", ""), use("weather", "")},
-			[]dialect.Block{result("weather", ""), result("weather", "")}, []string{first, second, first, second}},
-		"of two names": {[]dialect.Block{use("weather", ""), use("time", "")},
-			[]dialect.Block{result("time", ""), result("weather", "")}, []string{first, "time, number 2 of turn 1",
-				"time, number 2 of turn 1", first}},
-		"ids": {[]dialect.Block{use("weather", "a"), use("weather", "b")},
-			[]dialect.Block{result("weather", "b"), result("weather", "a")}, []string{"a", "b", "b", "a"}},
-		"ids of one side": {[]dialect.Block{use("weather", ""), use("weather", "")},
-			[]dialect.Block{result("weather", "b"), result("weather", "a")}, []string{"b", "a", "b", "a"}},
-		"of the other": {[]dialect.Block{use("weather", "a"), use("weather", "b")},
-			[]dialect.Block{result("weather", ""), result("weather", "")}, []string{"a", "b", "a", "b"}},
-		"one id in two": {[]dialect.Block{use("weather", "a"), use("weather", "")},
-			[]dialect.Block{result("weather", ""), result("weather", "a")}, []string{"a", first, first, "a"}},
-		"a result lost": {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", "")},
-			[]string{first, second, first}},
-		"a result too many": {[]dialect.Block{use("weather", "")},
-			[]dialect.Block{result("weather", ""), result("weather", "")},
+		"one":             {[]dialect.Block{use("weather", "")}, []dialect.Block{result("weather", "")}, []string{first, first}},
+		"two of a name":   {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", ""), result("weather", "")}, []string{first, second, first, second}},
+		"of two names":    {[]dialect.Block{use("weather", ""), use("time", "")}, []dialect.Block{result("time", ""), result("weather", "")}, []string{first, "time, number 2 of turn 1", "time, number 2 of turn 1", first}},
+		"ids":             {[]dialect.Block{use("weather", "a"), use("weather", "b")}, []dialect.Block{result("weather", "b"), result("weather", "a")}, []string{"a", "b", "b", "a"}},
+		"ids of one side": {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", "b"), result("weather", "a")}, []string{"b", "a", "b", "a"}},
+		"of the other":    {[]dialect.Block{use("weather", "a"), use("weather", "b")}, []dialect.Block{result("weather", ""), result("weather", "")}, []string{"a", "b", "a", "b"}},
+		"one id in two":   {[]dialect.Block{use("weather", "a"), use("weather", "")}, []dialect.Block{result("weather", ""), result("weather", "a")}, []string{"a", first, first, "a"}},
+		"a result lost":   {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", "")}, []string{first, second, first}},
+		"a result too many": {[]dialect.Block{use("weather", "")}, []dialect.Block{result("weather", ""), result("weather", "")},
 			[]string{first, first, "weather, a result without a use, number 2 of turn 1"}},
-		"another name": {[]dialect.Block{use("weather", "")}, []dialect.Block{result("time", "")},
-			[]string{first, "time, a result without a use, number 2 of turn 1"}},
+		"another name":   {[]dialect.Block{use("weather", "")}, []dialect.Block{result("time", "")}, []string{first, "time, a result without a use, number 2 of turn 1"}},
 		"a foreign id":   {[]dialect.Block{use("weather", "a")}, []dialect.Block{result("weather", "b")}, []string{"a", "b"}},
 		"without a name": {[]dialect.Block{use("weather", "a")}, []dialect.Block{result("", "")}, []string{"a", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			messages := []dialect.Message{{Role: dialect.User}, {Role: dialect.Assistant, Content: c.uses},
-				{Role: dialect.User, Content: c.results}}
+			messages := []dialect.Message{{Role: dialect.User}, {Role: dialect.Assistant, Content: c.uses}, {Role: dialect.User, Content: c.results}}
 			evidence.Pair(messages)
 			var got []string
-			for _, b := range append(evidence.Turns(messages, dialect.ToolUse),
-				evidence.Turns(messages, dialect.ToolResult)...) {
+			for _, b := range append(evidence.Turns(messages, dialect.ToolUse), evidence.Turns(messages, dialect.ToolResult)...) {
 				got = append(got, b.ID)
 			}
 			require.Equal(t, c.want, got)
@@ -74,7 +61,7 @@ func asGemini(responses string) string {
 		{"role":"user","parts":[` + responses + `]}]}`
 }
 
-func TestResultsReachGeminiByNameAndOrder(t *testing.T) {
+func TestResultsThatGeminiIsGiven(t *testing.T) {
 	const (
 		asked  = `{"contents":[{"role":"user","parts":[{"text":"What is the weather like there?"}]}]}`
 		warm   = `{"functionResponse":{"name":"get_weather","response":{"output":"eighteen degrees"}}}`
@@ -83,16 +70,14 @@ func TestResultsReachGeminiByNameAndOrder(t *testing.T) {
 		failed = `{"functionResponse":{"name":"get_weather","response":{"error":"station eight reports"}}}`
 		silent = `{"functionResponse":{"name":"get_weather","response":{"output":"station eight reports"}}}`
 	)
-	told := func(results func([]server.ToolUseContent) []server.ToolResultContent,
-		responses string) func(*tracetest.Story) {
+	told := func(results func([]server.ToolUseContent) []server.ToolResultContent, responses string) func(*tracetest.Story) {
 		return func(s *tracetest.Story) {
 			uses := tracetest.TwoUses()
 			s.Asks(tracetest.AskingForWeather()).Prompt(asked, trace.ModelEnd{Status: 200}).Answers(uses)
-			s.Asks(tracetest.AskingForWeather().After(json.RawMessage(uses), results)).Prompt(asGemini(responses),
-				trace.ModelEnd{Status: 200}).Answers(tracetest.Saying("so"))
+			s.Asks(tracetest.AskingForWeather().After(json.RawMessage(uses), results)).Prompt(asGemini(responses), trace.ModelEnd{Status: 200}).Answers(tracetest.Saying("so"))
 		}
 	}
-	cities := tracetest.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
+	cities := story.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
 	tellings := []tracetest.Test{
 		{Name: "in the order of the calls", Check: "parallel/results-order", Steps: told(cities, warm+","+mild),
 			Verdict: report.Pass, Message: "under its own id"},
@@ -102,9 +87,9 @@ func TestResultsReachGeminiByNameAndOrder(t *testing.T) {
 			Verdict: report.Pass, Message: "all 2 results reached the model"},
 		{Name: "one for the name", Check: "parallel/results-reach-model", Steps: told(cities, warm), Verdict: report.Fail,
 			Message: "expected 2 tool results in the model request, found 1"},
-		{Name: "an error by the API's own word", Check: "parallel/error-result", Steps: told(tracetest.OneFails, worked+","+failed),
+		{Name: "an error by the API's own word", Check: "parallel/error-result", Steps: told(story.OneFails, worked+","+failed),
 			Verdict: report.Pass, Message: "the model can tell that the tool failed"},
-		{Name: "an error like any other", Check: "parallel/error-result", Steps: told(tracetest.OneFails, worked+","+silent), Verdict: report.Fail,
+		{Name: "an error like any other", Check: "parallel/error-result", Steps: told(story.OneFails, worked+","+silent), Verdict: report.Fail,
 			Message: "expected a sign of the failed tool"},
 	}
 	for i := range tellings {
@@ -117,14 +102,13 @@ func TestResultsReachGeminiByNameAndOrder(t *testing.T) {
 	tracetest.Run(t, catalogue, tellings)
 }
 
-func TestRoundingByGeminiIsNotAFault(t *testing.T) {
-	rounded := strings.Replace(tracetest.Booking, "9007199254740993", "9007199254740992", 1)
+func TestGeminisOwnRoundingIsNotTheClients(t *testing.T) {
+	rounded := strings.Replace(story.Booking, "9007199254740993", "9007199254740992", 1)
 	for d, want := range map[string]report.Verdict{dialect.Gemini: report.Pass, dialect.OpenAIChat: report.Fail} {
 		s := tracetest.Begin(t, catalogue, server.V20251125, d, "tool-use/one-tool")
-		request := tracetest.Asking("Book a flight.", tracetest.BookFlight)
+		request := tracetest.Asking("Book a flight.", story.BookFlight)
 		if d == dialect.Gemini {
-			s.Asks(request).Prompt(`{"contents":[{"role":"user","parts":[{"text":"Book a flight."}]}]}`,
-				trace.ModelEnd{Status: 200})
+			s.Asks(request).Prompt(`{"contents":[{"role":"user","parts":[{"text":"Book a flight."}]}]}`, trace.ModelEnd{Status: 200})
 		} else {
 			s.Asks(request).Prompts(request)
 		}

@@ -43,12 +43,12 @@ const WellConsidered = "That is well considered."
 // Impossible is the question that the model refuses.
 const Impossible = "Do the impossible."
 
-// Pondered completes a case whose handler holds back the model's answers with a gate. Questions in quick and
+// Gated completes a case whose handler holds back the model's answers with a gate. Questions in quick and
 // [Impossible] pass the gate.
-func Pondered(c harness.Case, handler func(*Stage) server.Handler) harness.Case {
+func Gated(c harness.Case, handler func(*Gate) server.Handler) harness.Case {
 	c.Barrier = true
 	c.Make = func(harness.Limits) harness.Stage {
-		gate := &Stage{}
+		gate := &Gate{}
 		var rules []*llm.Rule
 		for _, q := range quick {
 			rules = append(rules, llm.When(llm.LastUser(q.word)).Reply(llm.Text(q.answer)).Optional())
@@ -61,9 +61,9 @@ func Pondered(c harness.Case, handler func(*Stage) server.Handler) harness.Case 
 	return c
 }
 
-// Stage is what the handler and the model of a case share in one session: the gate in front of the model's answers,
+// Gate is what the handler and the model of a case share in one session: the gate in front of the model's answers,
 // and what the session's barrier must wait for. It is safe for concurrent use.
-type Stage struct {
+type Gate struct {
 	llm.Gate
 	mu       sync.Mutex
 	handlers []chan struct{} // the barrier waits until each is closed
@@ -71,14 +71,14 @@ type Stage struct {
 }
 
 // DelayBarrier makes the barrier wait for d from now, for a late response of the client.
-func (st *Stage) DelayBarrier(d time.Duration) {
+func (st *Gate) DelayBarrier(d time.Duration) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.until = time.Now().Add(d)
 }
 
 // BlockBarrier makes the barrier wait until the caller calls done. A second call of done has no effect.
-func (st *Stage) BlockBarrier() (done func()) {
+func (st *Gate) BlockBarrier() (done func()) {
 	over := make(chan struct{})
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -88,7 +88,7 @@ func (st *Stage) BlockBarrier() (done func()) {
 
 // settled returns when the gate holds no answer and nothing else blocks the barrier, at the latest after the time that
 // a handler waits for the client.
-func (st *Stage) settled(ctx context.Context) {
+func (st *Gate) settled(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*Reaction)
 	defer cancel()
 	st.Idle(ctx)
@@ -96,7 +96,7 @@ func (st *Stage) settled(ctx context.Context) {
 	handlers, until := slices.Clone(st.handlers), st.until
 	st.mu.Unlock()
 	if !until.IsZero() {
-		Either(time.Until(until), ctx.Done(), nil)
+		WaitFor(time.Until(until), ctx.Done(), nil)
 	}
 	for _, over := range handlers {
 		select {
@@ -108,14 +108,14 @@ func (st *Stage) settled(ctx context.Context) {
 
 // HeldQuestion returns the nth question of a handler whose answer the gate holds, and the word by which the gate
 // identifies it. Each call of the tool has words of its own.
-func HeldQuestion(s *server.Session, gate *Stage, n int) (*server.CreateMessageParams, string) {
+func HeldQuestion(s *server.Session, gate *Gate, n int) (*server.CreateMessageParams, string) {
 	word := fmt.Sprintf("ponder%dand%dwell", s.Call(), n)
 	gate.Close(word)
 	return s.Ask(fmt.Sprintf("Take your time over this (%s).", word)), word
 }
 
-// Either waits until a or b is closed, for at most limit, and reports whether one was. A nil channel is never closed.
-func Either(limit time.Duration, a, b <-chan struct{}) bool {
+// WaitFor waits until a or b is closed, for at most limit, and reports whether one was. A nil channel is never closed.
+func WaitFor(limit time.Duration, a, b <-chan struct{}) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -127,17 +127,17 @@ func Either(limit time.Duration, a, b <-chan struct{}) bool {
 	return true
 }
 
-// StartPondering sends a question whose answer the gate holds. It returns when the model has the question, or when the
+// AskHeld sends a question whose answer the gate holds. It returns when the model has the question, or when the
 // client has responded without it.
-func StartPondering(s *server.Session, gate *Stage) (asked *server.Pending, word string, err error) {
+func AskHeld(s *server.Session, gate *Gate) (asked *server.Pending, word string, err error) {
 	ask, word := HeldQuestion(s, gate, 1)
 	asked, err = StartHeld(s, gate, ask, word)
 	return asked, word, err
 }
 
-// StartHeld is [StartPondering] for a question of [HeldQuestion].
+// StartHeld is [AskHeld] for a question of [HeldQuestion].
 func StartHeld(
-	s *server.Session, gate *Stage, ask *server.CreateMessageParams, word string,
+	s *server.Session, gate *Gate, ask *server.CreateMessageParams, word string,
 ) (*server.Pending, error) {
 	asked, err := s.Start(ask)
 	if err != nil {
@@ -150,9 +150,9 @@ func StartHeld(
 	return asked, nil
 }
 
-// Others returns the model's answer to another question of the case, if the client's answer contains one; otherwise
+// ForeignAnswer returns the model's answer to another question of the case, if the client's answer contains it; else
 // "". A client may add text of its own.
-func Others(a *evidence.Answer, r *evidence.Round) string {
+func ForeignAnswer(a *evidence.Answer, r *evidence.Round) string {
 	said := dialect.PlainText(a.Blocks())
 	for _, q := range quick {
 		asked, answered := strings.Contains(string(r.Raw), q.question), strings.Contains(said, q.answer)

@@ -51,18 +51,16 @@ func judgeRefusal(e *evidence.Case, codeNamed bool) check.Verdict {
 		return check.NotObserved("the model had no answer for sampling request 1")
 	case r.Result() != nil:
 		return show(check.Fail("expected a refusal of a history in which %s, found a result", h.wrong), r, h).
-			ShowJSON(r.Result().Place, r.Result().Result)
+			ShowResult(r.Result())
 	case len(r.Answers) == 0 && !e.Revision.Modern():
 		return show(check.Fail("expected an error for a history in which %s, found no response%s", h.wrong, e.Died()), r, h)
 	case !e.Session.AnswersAny():
-		return check.NotObserved("the client returns no result for any sampling request%s", e.WhyNoResult(1))
+		return check.AnswersNothing(e, 1)
 	case len(r.Answers) > 0:
 		return judgeCode(r, h, codeNamed)
 	}
-	if v := check.Unsettled(e, r); v != nil {
-		return *v
-	}
-	return check.Pass("the client did not fulfil a request in which %s", h.wrong).Show(r.Asked.At(h.path()), "")
+	return check.Unsettled(e, r).
+		Or(check.Pass("the client did not fulfil a request in which %s", h.wrong).At(r.Asked.At(h.path())))
 }
 
 // judgeCode judges the error with which the client refused the history.
@@ -110,7 +108,7 @@ func show(v check.Verdict, r *evidence.Round, h history) check.Verdict {
 var notDropped = check.Check{
 	ID: "not-dropped", Cases: []string{"user-calls", "assistant-answers"},
 	Rule:   "A tool use or result under the wrong role is refused or reaches the model; the client does not drop it",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the converter knows tool uses under one role and results under the other, and skips all others",
 	Fix:   "Return an error (-32602) for a block that has no place in the provider's format.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -124,7 +122,7 @@ var notDropped = check.Check{
 			return check.Pass("the client refuses it: %s", how)
 		}
 		if r.Result() == nil {
-			return check.NotObserved("no result for sampling request 1%s", e.WhyNoResult(1))
+			return check.NoResult(e, e.Rounds[0])
 		}
 		x, missing := check.ModelRequest(r)
 		if missing != nil {
@@ -132,16 +130,16 @@ var notDropped = check.Check{
 		}
 		if !x.Says(h.marker) {
 			return show(check.Fail("expected %q in the model request or a refusal, found neither: %s", h.marker, h.wrong), r, h).
-				ShowJSON(r.Result().Place, r.Result().Result)
+				ShowResult(r.Result())
 		}
-		return check.Pass("it reached the model").Show(x.Place, "")
+		return check.Pass("it reached the model").At(x.Place)
 	},
 }
 
 var noModelCall = check.Check{
 	ID:     "no-model-call",
 	Rule:   "A forbidden history costs no model call",
-	Levels: check.Everywhere(report.Advice), Requests: 1,
+	Levels: check.Advice, Requests: 1,
 	Cause: "the history is passed on without validation, or validated after the model answered",
 	Fix:   "Validate the history before you call the model.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -153,7 +151,7 @@ var noModelCall = check.Check{
 var alive = check.Check{
 	ID:     "alive",
 	Rule:   "The session continues after a forbidden history",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "an exception about an unexpected history ends the connection, or the client",
 	Fix:   "Turn the exception into an error for that one request, and continue.",
 	Judge: func(e *evidence.Case) check.Verdict {

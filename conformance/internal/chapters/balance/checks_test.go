@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -21,8 +20,8 @@ var catalogue = check.Catalogue{Scenario}
 type request = server.CreateMessageParams
 
 // sending is the request with a history, and what follows it.
-func (h history) sending(then func(*tracetest.Story, *request)) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+func (h history) sending(then func(*session, *request)) func(*session) {
+	return func(s *session) {
 		ask := tracetest.Asking("What is the weather like?", story.GetWeather)
 		ask.Messages = append(ask.Messages, h.messages...)
 		then(s.Asks(ask).OnPurpose(), ask)
@@ -30,29 +29,29 @@ func (h history) sending(then func(*tracetest.Story, *request)) func(*tracetest.
 }
 
 // refusing are the client's error, which the modern revision does not have, and the barrier.
-func refusing(code int) func(*tracetest.Story, *request) {
-	return func(s *tracetest.Story, _ *request) { s.Refuses(code, "no").PassesBarrier() }
+func refusing(code int) func(*session, *request) {
+	return func(s *session, _ *request) { s.Refuses(code, "no").PassesBarrier() }
 }
 
 // answering is a client that answers as if nothing were wrong.
-func answering(s *tracetest.Story, ask *request) {
+func answering(s *session, ask *request) {
 	s.Prompts(ask).Answers(tracetest.Saying("Mild.")).PassesBarrier()
 }
 
 // prompting is a model request that ends as given, and the client's error.
-func prompting(end trace.ModelEnd) func(*tracetest.Story, *request) {
-	return func(s *tracetest.Story, ask *request) {
+func prompting(end trace.ModelEnd) func(*session, *request) {
+	return func(s *session, ask *request) {
 		s.Prompt(string(dialect.Marshal(ask)), end).Refuses(-32603, "no").PassesBarrier()
 	}
 }
 
-func nothing(*tracetest.Story, *request)         { /* the client does nothing */ }
-func onlyBarrier(s *tracetest.Story, _ *request) { s.PassesBarrier() }
-func dying(s *tracetest.Story, _ *request) {
+func nothing(*session, *request)         { /* the client does nothing */ }
+func onlyBarrier(s *session, _ *request) { s.PassesBarrier() }
+func dying(s *session, _ *request) {
 	s.Refuses(-32602, "no").Ends(trace.Process{Panic: "nil map"})
 }
-func dyingWithoutError(s *tracetest.Story, _ *request)  { s.Ends(trace.Process{Panic: "nil map"}) }
-func refusingEverything(s *tracetest.Story, _ *request) { s.Refuses(-32602, "no") }
+func dyingWithoutError(s *session, _ *request)  { s.Ends(trace.Process{Panic: "nil map"}) }
+func refusingEverything(s *session, _ *request) { s.Refuses(-32602, "no") }
 
 var refusedByModel = trace.ModelEnd{Status: 400, Refused: "unbalanced"}
 
@@ -61,53 +60,41 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 	for _, kind := range forbidden {
 		require.Equal(t, slices.Contains(named, kind.id), kind.statements[0] == codeNamed, "%s names its code", kind.id)
 		for _, h := range kind.histories {
-			tracetest.RunCheck(t, catalogue, "balance/"+kind.id, h.name, []tracetest.Test{
-				{Name: "the right error", In: tracetest.InA, Verdict: report.Pass, Message: "-32602",
-					Steps: h.sending(refusing(-32602))},
-				{Name: "another error", In: tracetest.InA, Verdict: report.Warn,
-					Message: "code -32602 for a history in which " + h.wrong +
-						", found -32603", Steps: h.sending(refusing(-32603))},
-				{Name: "the provider's error", In: tracetest.InA, Verdict: report.Warn,
-					Message: "found -32603, after the model refused it",
-					Steps:   h.sending(prompting(refusedByModel))},
-				{Name: "the provider's error, which has no code", In: tracetest.InB, Verdict: report.Pass, Message: h.wrong,
-					Steps: h.sending(prompting(refusedByModel))},
-				{Name: "not fulfilled", In: tracetest.InB, Verdict: report.Pass, Message: h.wrong, Steps: h.sending(onlyBarrier)},
-				{Name: "no response", In: tracetest.InA, Verdict: report.Warn, Message: "found no response",
-					Steps: h.sending(onlyBarrier)},
-				{Name: "it dies", In: tracetest.InA, Verdict: report.Warn, Message: "found no response; it panicked: nil map",
-					Steps: h.sending(dyingWithoutError)},
-				{Name: "a response may still come", In: tracetest.InB, Verdict: report.NotObserved,
-					Message: "no response to request 1",
-					Steps:   h.sending(nothing)},
-				{Name: "it refuses everything", In: tracetest.InA, Verdict: report.NotObserved,
-					Message: `request 1: "no" (code -32602)`,
-					Steps:   h.sending(refusingEverything)},
-				{Name: "a result", Dialects: tracetest.Native, Verdict: report.Warn, Message: h.wrong + ", found a result",
-					Steps: h.sending(answering)},
-				{Name: "the model has no answer", In: tracetest.InA, Dialects: tracetest.Native, Verdict: report.NotObserved,
-					Message: "had no answer", Steps: h.sending(prompting(trace.ModelEnd{Status: 404, Miss: "no rule"}))},
-				{Name: "tools are not declared", Declares: tracetest.SamplingOnly, Verdict: report.NotApplicable,
-					Message: "sampling.tools",
-					Steps:   func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }},
-			})
+			judges(t, kind.id, h.name,
+				legacy(passes("the right error", h.sending(refusing(-32602)), "-32602")),
+				legacy(warns("another error", h.sending(refusing(-32603)), "code -32602 for a history in which "+h.wrong+
+					", found -32603")),
+				legacy(warns("the provider's error",
+					h.sending(prompting(refusedByModel)), "found -32603, after the model refused it")),
+				modern(passes("the provider's error, which has no code", h.sending(prompting(refusedByModel)), h.wrong)),
+				modern(passes("not fulfilled", h.sending(onlyBarrier), h.wrong)),
+				legacy(warns("no response", h.sending(onlyBarrier), "found no response")),
+				legacy(warns("it dies", h.sending(dyingWithoutError), "found no response; it panicked: nil map")),
+				modern(unobserved("a response may still come", h.sending(nothing), "no response to request 1")),
+				legacy(unobserved("it refuses everything", h.sending(refusingEverything), `request 1: "no" (code -32602)`)),
+				native(warns("a result", h.sending(answering), h.wrong+", found a result")),
+				legacy(native(unobserved("the model has no answer",
+					h.sending(prompting(trace.ModelEnd{Status: 404, Miss: "no rule"})), "had no answer"))),
+				declares(tracetest.SamplingOnly, inapplicable("tools are not declared",
+					func(s *session) { s.Marks(trace.MarkWithheld, "sampling.tools") }, "sampling.tools")),
+			)
 		}
 	}
 }
 
 func TestAForbiddenHistoryCostsNoModelCallAndNoSession(t *testing.T) {
 	h := forbidden[0].histories[0]
-	tracetest.RunCheck(t, catalogue, "balance/no-model-call", h.name, []tracetest.Test{
-		{Name: "refused at once", Verdict: report.Pass, Steps: h.sending(refusing(-32602))},
-		{Name: "refused by the provider", Dialects: tracetest.Native, Verdict: report.Pass,
-			Steps: h.sending(prompting(refusedByModel))},
-		{Name: "refused after a model call", Dialects: tracetest.Native, Verdict: report.Warn, Message: h.wrong,
-			Steps: h.sending(func(s *tracetest.Story, ask *request) { s.Prompts(ask).Refuses(-32602, "no").PassesBarrier() })},
-	})
-	tracetest.RunCheck(t, catalogue, "balance/alive", h.name, []tracetest.Test{
-		{Name: "it continues", Verdict: report.Pass, Steps: h.sending(refusing(-32602))},
-		{Name: "it dies", Verdict: report.Fail, Message: h.wrong + ": it panicked: nil map", Steps: h.sending(dying)},
-	})
+	judges(t, "no-model-call", h.name,
+		passes("refused at once", h.sending(refusing(-32602))),
+		native(passes("refused by the provider", h.sending(prompting(refusedByModel)))),
+		native(warns("refused after a model call",
+			h.sending(func(s *session, ask *request) { s.Prompts(ask).Refuses(-32602, "no").PassesBarrier() }),
+			h.wrong)),
+	)
+	judges(t, "alive", h.name,
+		passes("it continues", h.sending(refusing(-32602))),
+		fails("it dies", h.sending(dying), h.wrong+": it panicked: nil map"),
+	)
 }
 
 func TestABlockUnderTheWrongRoleIsNotDropped(t *testing.T) {
@@ -118,27 +105,21 @@ func TestABlockUnderTheWrongRoleIsNotDropped(t *testing.T) {
 				continue
 			}
 			marked = append(marked, h.name)
-			tracetest.RunCheck(t, catalogue, "balance/not-dropped", h.name, []tracetest.Test{
-				{Name: "it reaches the model", Dialects: tracetest.Native, Verdict: report.Pass, Message: "reached the model",
-					Steps: h.sending(answering)},
-				{Name: "it is dropped", Dialects: tracetest.Native, Verdict: report.Fail, Message: h.wrong,
-					Steps: h.sending(func(s *tracetest.Story, ask *request) {
-						short := *ask
-						short.Messages = ask.Messages[:1]
-						answering(s, &short)
-					})},
-				{Name: "it is refused", In: tracetest.InA, Verdict: report.Pass, Message: `"no" (code -32603)`,
-					Steps: h.sending(refusing(-32603))},
-				{Name: "it is not fulfilled", In: tracetest.InB, Verdict: report.Pass, Message: tracetest.NotFulfilled,
-					Steps: h.sending(onlyBarrier)},
-				{Name: "a response may still come", In: tracetest.InB, Verdict: report.Unsupported,
-					Message: "one could still have come",
-					Steps:   h.sending(nothing)},
-				{Name: "no response", In: tracetest.InA, Verdict: report.NotObserved, Message: tracetest.NoAnswer,
-					Steps: h.sending(onlyBarrier)},
-				{Name: "a result without a model request", Verdict: report.NotObserved, Message: "the model received no request",
-					Steps: h.sending(func(s *tracetest.Story, _ *request) { s.Answers(tracetest.Saying("Mild.")).PassesBarrier() })},
-			})
+			judges(t, "not-dropped", h.name,
+				native(passes("it reaches the model", h.sending(answering), "reached the model")),
+				native(fails("it is dropped", h.sending(func(s *session, ask *request) {
+					short := *ask
+					short.Messages = ask.Messages[:1]
+					answering(s, &short)
+				}), h.wrong)),
+				legacy(passes("it is refused", h.sending(refusing(-32603)), `"no" (code -32603)`)),
+				modern(passes("it is not fulfilled", h.sending(onlyBarrier), tracetest.NotFulfilled)),
+				modern(unsupported("a response may still come", h.sending(nothing), "one could still have come")),
+				legacy(unobserved("no response", h.sending(onlyBarrier), tracetest.NoAnswer)),
+				unobserved("a result without a model request",
+					h.sending(func(s *session, _ *request) { s.Answers(tracetest.Saying("Mild.")).PassesBarrier() }),
+					"the model received no request"),
+			)
 		}
 	}
 	require.Equal(t, marked, notDropped.Cases)

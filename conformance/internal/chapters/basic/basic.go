@@ -25,9 +25,9 @@ var Scenario = check.Scenario{
 		thinking,
 	},
 	Checks: []check.Check{
-		Answered, answersOnce, idEchoed, jsonRPC, hasContent, hasModel, roleAssistant, validResult, errorShape, noArray,
+		answered, answersOnce, idEchoed, jsonRPC, hasContent, hasModel, roleAssistant, validResult, errorShape, noArray,
 		emptyAnswer, oneModelCall, textIntact, promptReachesModel, modelNamed, stopReasonTrue, stopReason,
-		systemPrompt, systemPromptNotEchoed, MaxTokens, parameters, parametersHarmless,
+		systemPrompt, systemPromptNotEchoed, maxTokens, parameters, parametersHarmless,
 		hintsRespected, hintsInOrder, hintSubstring, hintsOverNumbers,
 		multiTurn, singleAndArray, sameEffect, contentArray, media, textBesideMedia,
 		unknownExtras, metaPreserved, includeContext, noForeignContext, thinkingApart,

@@ -34,7 +34,7 @@ var truncated = harness.Case{
 var oneModelCall = check.Check{
 	ID: "one-model-call", Cases: plain,
 	Rule:   "One sampling request costs one completed model call",
-	Levels: check.Everywhere(report.Robust), Results: 1,
+	Levels: check.Robust, Results: 1,
 	Cause: "the client continues a truncated answer by itself, or asks a second model to check the first",
 	Fix:   "Call the model once for each sampling request. Leave it to the server to ask for more.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -44,7 +44,7 @@ var oneModelCall = check.Check{
 			}
 			// A call that the client hung up on counts only if it is the only one: some clients do not read a stream to its end.
 			if completed := r.CompletedCalls(); len(completed) > 1 {
-				v := check.Fail("expected 1 completed model call, found %d", len(completed)).Show(r.Asked, "")
+				v := check.Fail("expected 1 completed model call, found %d", len(completed)).At(r.Asked)
 				for _, x := range completed {
 					v = v.ShowJSON(x.Place, x.Request.Body)
 				}
@@ -58,7 +58,7 @@ var oneModelCall = check.Check{
 var stopReasonTrue = check.Check{
 	ID: "stop-reason-true", Cases: plain,
 	Rule:   "A standard stop reason in the result is the model's own",
-	Levels: check.Everywhere(report.Robust), Results: 1,
+	Levels: check.Robust, Results: 1,
 	Cause: "stopReason is a constant, or everything that the provider reports becomes endTurn",
 	Fix:   "Map the provider's finish reason, above all length to maxTokens. Omit stopReason if the reason is unknown.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -80,7 +80,7 @@ var stopReasonTrue = check.Check{
 var stopReason = check.Check{
 	ID: "stop-reason", Cases: []string{"question", "truncated", "tuned"},
 	Rule:   "Reports which stopReason the result has",
-	Levels: check.Everywhere(report.May), Results: 1,
+	Levels: check.May, Results: 1,
 	Cause: "the client may choose its own stop reasons beside the standard ones",
 	Fix:   nothingToFix,
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -103,7 +103,7 @@ var empty = harness.Case{
 var emptyAnswer = check.Check{
 	ID: "empty-answer", Cases: []string{"empty"},
 	Rule:   "An empty completion becomes valid content, or an error",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "an empty completion becomes null, or a block without text",
 	Fix:   "Return a text block with an empty text, or an error.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -113,12 +113,12 @@ var emptyAnswer = check.Check{
 		}
 		a := r.Result()
 		if a == nil {
-			return check.NotObserved("an empty completion got no response%s", e.WhyNoResult(1)).Show(r.Asked, "")
+			return check.NotObserved("an empty completion got no response%s", e.WhyNoResult(1)).At(r.Asked)
 		}
 		content := a.Member("content")
 		if content == nil {
 			return check.Fail("expected content for an empty completion, found nothing").
-				ShowJSON(a.Place, a.Result)
+				ShowResult(a)
 		}
 		// Other checks judge the rest of the result.
 		alone := dialect.Marshal(story.Object{"role": "assistant", "model": "m", "content": content})
@@ -153,7 +153,7 @@ var errorShape = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if len(r.Answers) == 0 {
-			return check.NotObserved("the client did not respond after the model failed").Show(r.Asked, "")
+			return check.NotObserved("the client did not respond after the model failed").At(r.Asked)
 		}
 		a := r.Answers[0]
 		if a.Err == nil {

@@ -12,7 +12,7 @@ import (
 
 func TestOneRequestCostsOneModelCall(t *testing.T) {
 	called := func(ends ...trace.ModelEnd) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			var body any = asked
 			if s.Dialect != dialect.Native {
 				body = tracetest.AsChat(asked)
@@ -26,12 +26,12 @@ func TestOneRequestCostsOneModelCall(t *testing.T) {
 	}
 	ok, hungUp := trace.ModelEnd{Status: 200}, trace.ModelEnd{Status: 200, HungUp: true}
 	judges(t, "one-model-call", "question",
-		row("one call", called(ok), report.Pass, ""),
-		row("retries after failures", called(trace.ModelEnd{Status: 429}, trace.ModelEnd{Status: 529}, ok), report.Pass, ""),
-		row("one call again after the client hung up", called(hungUp, ok), report.Pass, ""),
-		row("one call that the client did not read to its end", called(hungUp), report.Pass, ""),
-		row("two calls", called(ok, ok), report.Fail, "found 2"),
-		row("no call", called(), report.NotObserved, neverAsked),
+		passes("one call", called(ok)),
+		passes("retries after failures", called(trace.ModelEnd{Status: 429}, trace.ModelEnd{Status: 529}, ok)),
+		passes("one call again after the client hung up", called(hungUp, ok)),
+		passes("one call that the client did not read to its end", called(hungUp)),
+		fails("two calls", called(ok, ok), "found 2"),
+		unobserved("no call", called(), neverAsked),
 	)
 }
 
@@ -57,30 +57,30 @@ func TestStandardStopReasonsAreTrue(t *testing.T) {
 func TestStopReasonsAreReported(t *testing.T) {
 	cut := tracetest.TruncatedWith(tracetest.With(whole, "stopReason", `"length"`))
 	judges(t, "stop-reason", "question",
-		row("no stop reason", answers("stopReason", ""), report.Info, "endTurn of the model becomes no stopReason"))
+		informs("no stop reason", answers("stopReason", ""), "endTurn of the model becomes no stopReason"))
 	judges(t, "stop-reason", "truncated",
-		row("an unknown one", cut, report.Info, `maxTokens of the model becomes stopReason "length"`))
+		informs("an unknown one", cut, `maxTokens of the model becomes stopReason "length"`))
 	judges(t, "stop-reason", "tuned",
-		row("a stop sequence", answers("stopReason", `"stopSequence"`),
-			report.Info, `stopSequence of the model becomes stopReason "stopSequence"`))
+		informs("a stop sequence", answers("stopReason", `"stopSequence"`),
+			`stopSequence of the model becomes stopReason "stopSequence"`))
 }
 
 func TestEmptyCompletionsBecomeValidContent(t *testing.T) {
 	content := func(content string) steps { return answers("content", content) }
-	old := row("an empty array before arrays", content(`[]`), report.Fail, "found []")
+	old := fails("an empty array before arrays", content(`[]`), "found []")
 	old.In = tracetest.InOld
 	judges(t, "empty-answer", "empty",
-		row("an empty text", content(`{"type":"text","text":""}`), report.Pass, ""),
-		row("a text of the client's own", content(`{"type":"text","text":"(nothing)"}`), report.Pass, ""),
-		row("an empty array", content(`[]`), report.Pass, ""),
+		passes("an empty text", content(`{"type":"text","text":""}`)),
+		passes("a text of the client's own", content(`{"type":"text","text":"(nothing)"}`)),
+		passes("an empty array", content(`[]`)),
 		old,
-		row("null", content(`null`), report.Fail, "found null"),
-		row("a null text", content(`{"type":"text","text":null}`), report.Fail, `"text":null`),
-		row("a block without text", content(`{"type":"text"}`), report.Fail, `found {"type":"text"}`),
-		row("no content", content(``), report.Fail, "found nothing"),
-		row("no model, which another check judges", answers("model", ""), report.Pass, ""),
-		legacy(row("an error", func(s *tracetest.Story) { refusing(s); s.PassesBarrier() }, report.Pass, `"no" (code -1)`)),
-		legacy(row("silence", silent, report.NotObserved, "no response to request 1")),
+		fails("null", content(`null`), "found null"),
+		fails("a null text", content(`{"type":"text","text":null}`), `"text":null`),
+		fails("a block without text", content(`{"type":"text"}`), `found {"type":"text"}`),
+		fails("no content", content(``), "found nothing"),
+		passes("no model, which another check judges", answers("model", "")),
+		legacy(passes("an error", func(s *session) { refusing(s); s.PassesBarrier() }, `"no" (code -1)`)),
+		legacy(unobserved("silence", silent, "no response to request 1")),
 	)
 }
 
@@ -105,6 +105,5 @@ func TestErrorsHaveACodeAndAMessage(t *testing.T) {
 		judges(t, "error-shape", "failing", legacy(row(c.err, responds("", `"error":`+c.err), c.verdict, c.message)))
 	}
 	judges(t, "error-shape", "failing",
-		legacy(row("a result", tracetest.Right, report.NotApplicable, "")), legacy(row("silence", silent,
-			report.NotObserved, "")))
+		legacy(inapplicable("a result", tracetest.Right)), legacy(unobserved("silence", silent)))
 }

@@ -41,12 +41,12 @@ var extras = harness.Case{
 var unknownExtras = check.Check{
 	ID: "unknown-extras", Cases: []string{"extras"},
 	Rule:   "A request with unknown fields and _meta gets a result",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the client decodes params strictly, or passes all of them on to the provider",
 	Fix:   "Ignore unknown fields.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if a := e.Rounds[0].Result(); a != nil {
-			return check.Pass("a request with unknown fields got a result").Show(a.Place, "")
+			return check.Pass("a request with unknown fields got a result").At(a.Place)
 		}
 		return noResult(e, e.Rounds[0], "unknown fields")
 	},
@@ -97,7 +97,7 @@ var metaPreserved = check.Check{
 				}
 			}
 		}
-		return check.Pass("the model received the _meta of the tool use and its result").Show(x.At("messages"), "")
+		return check.Pass("the model received the _meta of the tool use and its result").At(x.At("messages"))
 	},
 }
 
@@ -109,8 +109,7 @@ func providerHasMeta(e *evidence.Case) *check.Verdict {
 	case missing != nil && missing.Kind != check.Failed:
 		return missing
 	case missing != nil || x.Request.Dialect != dialect.Native:
-		v := check.NotApplicable("the provider's format has no place for _meta")
-		return &v
+		return check.Instead(check.NotApplicable("the provider's format has no place for _meta"))
 	}
 	return nil
 }
@@ -147,7 +146,7 @@ var inContext = harness.Case{
 var includeContext = check.Check{
 	ID: "include-context", Cases: []string{"context"},
 	Rule:   "Reports which values of includeContext get a result",
-	Levels: check.Everywhere(report.May), Requests: 2,
+	Levels: check.May, Requests: 2,
 	Cause: "the client may change or omit includeContext",
 	Fix:   nothingToFix,
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -162,14 +161,14 @@ var includeContext = check.Check{
 				became = append(became, value+" gets no result")
 			}
 		}
-		return check.Info("%s", strings.Join(became, ", ")).Show(e.Rounds[1].Asked, "")
+		return check.Info("%s", strings.Join(became, ", ")).At(e.Rounds[1].Asked)
 	},
 }
 
 var noForeignContext = check.Check{
 	ID: "no-foreign-context", Cases: []string{"context"},
 	Rule:   `With includeContext "none", the model receives nothing from another conversation`,
-	Levels: check.Everywhere(report.Robust), Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
+	Levels: check.Robust, Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
 	Cause: "one history is kept for all requests, or the host's own conversation is added to each",
 	Fix:   "Send the model only the messages of the request.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -187,6 +186,6 @@ var noForeignContext = check.Check{
 				}
 			}
 		}
-		return check.Pass("the model received nothing from another conversation").Show(r.LastExchange().Place, "")
+		return check.Pass("the model received nothing from another conversation").At(r.LastExchange().Place)
 	},
 }

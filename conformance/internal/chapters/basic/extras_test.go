@@ -8,14 +8,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 func TestUnknownFieldsAreIgnored(t *testing.T) {
 	judges(t, "unknown-extras", "extras",
-		row("a result", tracetest.Right, report.Pass, ""),
-		legacy(row("an error", func(s *tracetest.Story) { refusing(s); s.PassesBarrier() }, report.Fail, `"no" (code -1)`)),
-		legacy(row("a client that returns only errors", refusing, report.NotObserved, "basic/answered")),
+		passes("a result", tracetest.Right),
+		legacy(fails("an error", func(s *session) { refusing(s); s.PassesBarrier() }, `"no" (code -1)`)),
+		legacy(unobserved("a client that returns only errors", refusing, "basic/answered")),
 	)
 }
 
@@ -29,21 +28,19 @@ func TestTheMetaOfToolUsesIsPreserved(t *testing.T) {
 	}
 	// given is a client that changes the _meta in a message.
 	given := func(i int, meta any) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			changed := sent()
 			changed.Messages[i].Content.([]any)[0].(story.Object)["_meta"] = meta
 			s.Asks(sent()).Prompts(changed).Answers(whole)
 		}
 	}
-	dropped := func(s *tracetest.Story) { s.Asks(sent()).Prompts(tracetest.Asking("?")).Answers(whole) }
+	dropped := func(s *session) { s.Asks(sent()).Prompts(tracetest.Asking("?")).Answers(whole) }
 	judges(t, "meta-preserved", "meta",
-		native(row("unchanged", given(1, extraMeta), report.Pass, "")),
-		native(row("lost from the use", given(1, nil),
-			report.Warn, "the _meta of the tool_use in the model request, found null")),
-		native(row("lost from the result", given(2, story.Object{}),
-			report.Warn, "tool_result in the model request, found {}")),
-		openAI(row("a provider without _meta", given(1, extraMeta), report.NotApplicable, "")),
-		native(row("lost with its block", dropped, report.NotObserved, "parallel/results-reach-model")),
+		native(passes("unchanged", given(1, extraMeta))),
+		native(warns("lost from the use", given(1, nil), "the _meta of the tool_use in the model request, found null")),
+		native(warns("lost from the result", given(2, story.Object{}), "tool_result in the model request, found {}")),
+		openAI(inapplicable("a provider without _meta", given(1, extraMeta))),
+		native(unobserved("lost with its block", dropped, "parallel/results-reach-model")),
 	)
 }
 
@@ -56,27 +53,26 @@ func TestContextOfOtherConversations(t *testing.T) {
 	}
 	// leaks is a client that adds a text to the second model request.
 	leaks := func(more string) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			s.Asks(ask(1, "The code word is swordfish.")).Prompts(ask(1, "The code word is swordfish.")).Answers(whole)
 			s.Asks(ask(2, "What do you know?")).Prompts(ask(2, "What do you know?"+more)).Answers(whole)
 		}
 	}
 	judges(t, "no-foreign-context", "context",
-		row("nothing", leaks(""), report.Pass, ""),
-		row("the client's own words", leaks(" It is noon. mk is a word."), report.Pass, ""),
-		row("the mark of this conversation", leaks(" (conversation "+mark+"n2)"), report.Pass, ""),
-		row("the conversation before", leaks(" (conversation "+mark+"n1)"),
-			report.Fail, "found "+mark+"n1, of basic/context"),
-		row("a conversation with a longer number", leaks(" (conversation "+mark+"n21)"), report.Fail, "found "+mark+"n21,"),
+		passes("nothing", leaks("")),
+		passes("the client's own words", leaks(" It is noon. mk is a word.")),
+		passes("the mark of this conversation", leaks(" (conversation "+mark+"n2)")),
+		fails("the conversation before", leaks(" (conversation "+mark+"n1)"), "found "+mark+"n1, of basic/context"),
+		fails("a conversation with a longer number", leaks(" (conversation "+mark+"n21)"), "found "+mark+"n21,"),
 	)
 	judges(t, "include-context", "context",
-		row("all get results", func(s *tracetest.Story) {
+		informs("all get results", func(s *session) {
 			leaks("")(s)
 			for n := 3; n < 5; n++ {
 				s.Asks(ask(n, "?")).Prompts(ask(n, "?")).Answers(whole)
 			}
-		}, report.Info, "none gets a result, thisServer gets a result, allServers gets a result"),
-		legacy(row("one is refused", func(s *tracetest.Story) { leaks("")(s); s.Asks(ask(3, "?")).Refuses(-1, "no") },
-			report.Info, "none gets a result, thisServer gets no result, allServers was not sent")),
+		}, "none gets a result, thisServer gets a result, allServers gets a result"),
+		legacy(informs("one is refused", func(s *session) { leaks("")(s); s.Asks(ask(3, "?")).Refuses(-1, "no") },
+			"none gets a result, thisServer gets no result, allServers was not sent")),
 	)
 }

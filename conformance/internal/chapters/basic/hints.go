@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // Names of small and large models of several providers, so that a client of any provider may know one of each; and
@@ -108,7 +107,7 @@ func showRounds(v check.Verdict, e *evidence.Case, rounds ...int) check.Verdict 
 var hintsRespected = check.Check{
 	ID: "hints-respected", Cases: []string{"hints"},
 	Rule:   "Model hints SHOULD influence which model is called",
-	Levels: check.Everywhere(report.Should), Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Should, Requests: hintRounds, Needs: everyRoundHasModel,
 	Statements: []string{
 		"2025-03-26/sampling/security", "2025-06-18/sampling/security", "2025-11-25/sampling/16", "2026-07-28/sampling/23",
 	},
@@ -131,7 +130,7 @@ var preferencesRule = []string{"2025-03-26/schema/ModelPreferences", "2025-06-18
 var hintsInOrder = check.Check{
 	ID: "hints-in-order", Cases: []string{"hints"},
 	Rule:   "If the client uses hints, the first matching hint MUST win",
-	Levels: check.Everywhere(report.Must), Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Must, Requests: hintRounds, Needs: everyRoundHasModel,
 	Statements: append(preferencesRule, "2025-11-25/schema/04", "2026-07-28/schema/04"),
 	Cause:      "the client takes the first of its own models that matches any hint, or a later hint wins",
 	Fix:        "Loop over the hints in order, and take the first that matches one of the client's models.",
@@ -161,7 +160,7 @@ var hintsInOrder = check.Check{
 var hintSubstring = check.Check{
 	ID: "hint-substring", Cases: []string{"hints"},
 	Rule:   "A hint that is part of a model's name SHOULD match it",
-	Levels: check.Everywhere(report.Should), Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Should, Requests: hintRounds, Needs: everyRoundHasModel,
 	Statements: []string{
 		"2025-03-26/schema/ModelHint", "2025-06-18/schema/ModelHint", "2025-11-25/schema/05", "2026-07-28/schema/05",
 	},
@@ -190,7 +189,7 @@ func nameIn(model string, names []string) int {
 var hintsOverNumbers = check.Check{
 	ID: "hints-over-numbers", Cases: []string{"hints"},
 	Rule:   "Hints SHOULD take precedence over numeric priorities",
-	Levels: check.Everywhere(report.Should), Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Should, Requests: hintRounds, Needs: everyRoundHasModel,
 	Statements: append(preferencesRule, "2025-11-25/schema/06", "2026-07-28/schema/06"),
 	Cause:      "the client scores models by the numbers, and uses hints only for a tie",
 	Fix:        "Filter the models by the hints first. Let the numbers choose among the rest.",

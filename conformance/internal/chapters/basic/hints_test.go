@@ -19,7 +19,7 @@ func (m models) but(round int, model string) models {
 	return m
 }
 
-func (m models) steps(s *tracetest.Story) {
+func (m models) steps(s *session) {
 	for i, model := range m {
 		p := tracetest.Asking("Which model are you?")
 		if preferred[i] != nil {

@@ -39,7 +39,7 @@ func text(role, said string) server.SamplingMessage {
 var multiTurn = check.Check{
 	ID: "multi-turn", Cases: []string{"turns"},
 	Rule:   "All messages of a history reach the model, in order and under their roles",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
 	Cause: "the model receives only the last message, or all of them as one text",
 	Fix:   "Send every message to the model, in order and under its role. Adjacent messages of one role may be merged.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -135,7 +135,7 @@ var singleAndArray = check.Check{
 			return check.Fail("expected a result for an array of one block, as for a block alone%s", e.WhyNoResult(2)).
 				ShowJSON(r.Asked.At("messages[0].content"), r.Raw)
 		}
-		return check.Pass("both forms got a result").Show(r.Result().Place, "")
+		return check.Pass("both forms got a result").At(r.Result().Place)
 	},
 }
 
@@ -246,7 +246,7 @@ var silence = func() []byte {
 var media = check.Check{
 	ID: "media", Cases: []string{"image", "audio"},
 	Rule:   "An image or a sound reaches the model, or the client refuses the request",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the converter supports only text: it drops other blocks, or replaces them by a word",
 	Fix:   "Map image and audio blocks to the provider's own form. Return an error if the provider has none.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -263,14 +263,14 @@ var media = check.Check{
 			return both(v, r.Asked.At("messages[0]"), fmt.Sprintf("%s, %d bytes", want.kind, len(want.data)),
 				x.At("messages"), contents(x.Request.Messages))
 		}
-		return check.Pass("the %s reached the model", want.kind).Show(x.At("messages"), "")
+		return check.Pass("the %s reached the model", want.kind).At(x.At("messages"))
 	},
 }
 
 var textBesideMedia = check.Check{
 	ID: "text-beside-media", Cases: []string{"image", "audio"},
 	Rule:   "The text beside an image or a sound reaches the model",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{acceptsMedium, check.ModelReadsRequest(1)},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{acceptsMedium, check.ModelReadsRequest(1)},
 	Cause: "the converter maps only one block of a message that has an image or a sound",
 	Fix:   "Map every block of the message.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -289,8 +289,7 @@ func acceptsMedium(e *evidence.Case) *check.Verdict {
 	if how == "" {
 		return nil
 	}
-	v := check.NotApplicable("the client refuses %s: %s", check.Expected[medium](e).kind, how)
-	return &v
+	return check.Instead(check.NotApplicable("the client refuses %s: %s", check.Expected[medium](e).kind, how))
 }
 
 // contents shows the types of the blocks of messages, and their texts.

@@ -24,7 +24,7 @@ func user(blocks ...any) server.SamplingMessage {
 func TestAHistoryReachesTheModel(t *testing.T) {
 	one, two, three, four := text("user", "one"), text("assistant", "two"), text("user", "three"), text("user", "four")
 	given := func(name string, verdict report.Verdict, message string, messages ...server.SamplingMessage) test {
-		return row(name, func(s *tracetest.Story) {
+		return row(name, func(s *session) {
 			s.Asks(params(one, two, three, four)).Prompts(params(messages...)).Answers(whole)
 		}, verdict, message)
 	}
@@ -58,7 +58,7 @@ func TestBlocksReachTheModel(t *testing.T) {
 	single, ofOne, ofThree := tracetest.Asking(blockText), array(blockText), array("first", "second", "third")
 	// given is a client that asks the model something else in the three rounds.
 	given := func(name string, verdict report.Verdict, message string, received ...*server.CreateMessageParams) test {
-		return row(name, func(s *tracetest.Story) {
+		return row(name, func(s *session) {
 			for i, sent := range []*server.CreateMessageParams{single, ofOne, ofThree} {
 				s.Asks(sent).Prompts(received[i]).Answers(whole)
 			}
@@ -66,11 +66,11 @@ func TestBlocksReachTheModel(t *testing.T) {
 	}
 	judges(t, "single-and-array", "blocks",
 		given("both get results", report.Pass, "", single, ofOne, ofThree),
-		legacy(row("the array gets an error", func(s *tracetest.Story) {
+		legacy(fails("the array gets an error", func(s *session) {
 			tracetest.Asked(single, whole)(s)
 			s.Asks(ofOne).Refuses(-32602, "content: want an object")
-		}, report.Fail, `"content: want an object" (code -32602)`)),
-		row("the block gets no result", silent, report.NotObserved, "sampling request 2: no response to request 1"),
+		}, `"content: want an object" (code -32602)`)),
+		unobserved("the block gets no result", silent, "sampling request 2: no response to request 1"),
 	)
 	asJSON := tracetest.Asking(string(story.JSON(ofOne.Messages[0].Content)))
 	what := tracetest.Asking("?")
@@ -105,18 +105,17 @@ func TestMediaAndTheTextBesideThemReachTheModel(t *testing.T) {
 		sent := params(user(c.medium, beside))
 		given := func(name string, verdict report.Verdict, blocks ...any) test {
 			received := params(user(blocks...))
-			return row(name, func(s *tracetest.Story) { s.Asks(sent).Prompts(received).Answers(whole) }, verdict, c.kind)
+			return row(name, func(s *session) { s.Asks(sent).Prompts(received).Answers(whole) }, verdict, c.kind)
 		}
-		refused := func(s *tracetest.Story) { s.Asks(sent).Refuses(-32602, "text only").PassesBarrier() }
+		refused := func(s *session) { s.Asks(sent).Refuses(-32602, "text only").PassesBarrier() }
 		why := "the client refuses " + c.kind + `: "text only" (code -32602)`
 		unknown := story.Object{"type": "file", "file": "data:x;base64," + story.Base64Of(c.data)}
 		judges(t, "media", c.kind,
 			given("unchanged", report.Pass, c.medium, beside),
 			given("in another form", report.Pass, beside, c.like),
 			native(given("in an unknown block", report.Pass, unknown, beside)),
-			legacy(row("refused", refused, report.Pass, why)),
-			modern(row("refused by silence", func(s *tracetest.Story) { s.Asks(sent).PassesBarrier() },
-				report.Pass, tracetest.NotFulfilled)),
+			legacy(passes("refused", refused, why)),
+			modern(passes("refused by silence", func(s *session) { s.Asks(sent).PassesBarrier() }, tracetest.NotFulfilled)),
 			given("dropped", report.Fail, beside),
 			given("replaced by a word", report.Fail, server.Text("["+c.kind+"]"), beside),
 		)
@@ -124,7 +123,7 @@ func TestMediaAndTheTextBesideThemReachTheModel(t *testing.T) {
 			given("with the medium", report.Pass, beside, c.medium),
 			given("without the medium", report.Pass, server.Text("Said: "+besideText)),
 			given("dropped", report.Fail, c.medium),
-			legacy(row("refused", refused, report.NotApplicable, why)),
+			legacy(inapplicable("refused", refused, why)),
 		)
 	}
 }

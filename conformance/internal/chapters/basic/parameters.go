@@ -47,7 +47,7 @@ var tuned = harness.Case{
 var parameters = check.Check{
 	ID: "parameters", Cases: []string{"tuned"},
 	Rule:   "Reports whether temperature, stop sequences and metadata are passed on",
-	Levels: check.Everywhere(report.May), Requests: 2, Needs: []check.Need{check.ModelReadsRequest(1)},
+	Levels: check.May, Requests: 2, Needs: []check.Need{check.ModelReadsRequest(1)},
 	Cause: "the client may change or omit parameters",
 	Fix:   nothingToFix,
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -81,7 +81,7 @@ func passedOn(yes bool) string {
 var parametersHarmless = check.Check{
 	ID: "parameters-harmless", Cases: []string{"tuned"},
 	Rule:   "A request with temperature, stop sequences or metadata gets a result",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the client rejects an unknown parameter, or sends it under a name that the provider does not know",
 	Fix: "Translate temperature and stopSequences into the provider's parameters, or omit them. " +
 		"Omit metadata if the provider refuses them.",
@@ -103,7 +103,7 @@ var parametersHarmless = check.Check{
 	},
 }
 
-var MaxTokens = check.Check{
+var maxTokens = check.Check{
 	ID: "max-tokens", Cases: plain,
 	Rule:   "The model request allows at most maxTokens",
 	Levels: check.Levels(report.Robust, report.Must), Statements: []string{"2026-07-28/sampling/18"},

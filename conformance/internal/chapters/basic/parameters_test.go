@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -19,7 +18,7 @@ func tunes(first, second func(*server.CreateMessageParams)) steps {
 		named.Metadata = story.Object{"user_id": metadataWord}
 		return tuned, named
 	}
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		tuned, named := params()
 		changedTuned, changedNamed := params()
 		first(changedTuned)
@@ -38,29 +37,28 @@ func TestParametersAreReported(t *testing.T) {
 	warms := func(p *server.CreateMessageParams) { *p.Temperature = 1 }
 	const passed = "temperature is passed on, stop sequences are passed on, metadata are "
 	judges(t, "parameters", "tuned",
-		native(row("passed on", tunes(keeps, keeps), report.Info, passed+"passed on")),
-		openAI(row("passed on, but for what the provider lacks", tunes(keeps, keeps), report.Info, passed+"omitted")),
-		row("omitted", tunes(drops, drops), report.Info,
+		native(informs("passed on", tunes(keeps, keeps), passed+"passed on")),
+		openAI(informs("passed on, but for what the provider lacks", tunes(keeps, keeps), passed+"omitted")),
+		informs("omitted", tunes(drops, drops),
 			"temperature is omitted, stop sequences are omitted, metadata are omitted"),
-		row("changed", tunes(warms, drops), report.Info, "temperature is changed to 1"),
-		row("to no model", func(s *tracetest.Story) { noModel(s); noModel(s) }, report.NotObserved, neverAsked),
+		informs("changed", tunes(warms, drops), "temperature is changed to 1"),
+		unobserved("to no model", func(s *session) { noModel(s); noModel(s) }, neverAsked),
 	)
 }
 
 func TestParametersDoNoHarm(t *testing.T) {
 	refused := func(end trace.ModelEnd) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			tracetest.Right(s)
 			s.Asks(asked).Prompt(`{}`, end).Refuses(-32603, "failed")
 		}
 	}
 	judges(t, "parameters-harmless", "tuned",
-		row("results", tunes(keeps, drops), report.Pass, ""),
-		legacy(row("an error", refused(trace.ModelEnd{Status: 500}),
-			report.Fail, `metadata: error response to request 2: "failed"`)),
-		legacy(row("an error after the provider refused metadata",
-			refused(trace.ModelEnd{Status: 400, Refused: "user_id is unknown"}), report.Pass, "user_id is unknown")),
-		legacy(row("a client that returns only errors", refusing, report.NotObserved, "basic/answered")),
+		passes("results", tunes(keeps, drops)),
+		legacy(fails("an error", refused(trace.ModelEnd{Status: 500}), `metadata: error response to request 2: "failed"`)),
+		legacy(passes("an error after the provider refused metadata",
+			refused(trace.ModelEnd{Status: 400, Refused: "user_id is unknown"}), "user_id is unknown")),
+		legacy(unobserved("a client that returns only errors", refusing, "basic/answered")),
 	)
 }
 
@@ -69,12 +67,10 @@ func TestTheModelRequestAllowsAtMostMaxTokens(t *testing.T) {
 	unlimited := tracetest.Without(string(story.JSON(tracetest.AsChat(asked))), "max_tokens")
 	ok := trace.ModelEnd{Status: 200}
 	judges(t, "max-tokens", "question",
-		row("as many", tokens(1000), report.Pass, "1000"),
-		row("fewer", tokens(16), report.Pass, "16"),
-		row("more", tokens(4096), report.Fail, "expected at most 1000 tokens in the model request, found 4096"),
-		openAI(row("under the newer name", calls(tracetest.With(unlimited, "max_completion_tokens", "1000"), ok),
-			report.Pass, "")),
-		openAI(row("no limit", calls(unlimited, ok),
-			report.Fail, "expected at most 1000 tokens in the model request, found no limit")),
+		passes("as many", tokens(1000), "1000"),
+		passes("fewer", tokens(16), "16"),
+		fails("more", tokens(4096), "expected at most 1000 tokens in the model request, found 4096"),
+		openAI(passes("under the newer name", calls(tracetest.With(unlimited, "max_completion_tokens", "1000"), ok))),
+		openAI(fails("no limit", calls(unlimited, ok), "expected at most 1000 tokens in the model request, found no limit")),
 	)
 }

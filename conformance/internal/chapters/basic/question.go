@@ -41,10 +41,10 @@ var ids = harness.Case{
 
 var responsesRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/05"}
 
-var Answered = check.Check{
+var answered = check.Check{
 	ID: "answered", Cases: plain,
 	Rule:   "The client returns a result for every sampling request",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the handler is not registered, hangs, or turns a failure of its own into an error",
 	Fix:   "Return the model's answer as the result of sampling/createMessage.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -54,7 +54,7 @@ var Answered = check.Check{
 					ShowJSON(r.Asked, r.Raw)
 			}
 		}
-		return check.Pass("every sampling request got a result").Show(e.Rounds[0].Result().Place, "")
+		return check.Pass("every sampling request got a result").At(e.Rounds[0].Result().Place)
 	},
 }
 
@@ -82,7 +82,7 @@ var answersOnce = check.Check{
 
 // noResponse leaves the verdict on a missing response to another check.
 func noResponse(r *evidence.Round) check.Verdict {
-	return check.NotObserved("sampling request %d got no response (see basic/answered)", r.N).Show(r.Asked, "")
+	return check.NotObserved("sampling request %d got no response (see basic/answered)", r.N).At(r.Asked)
 }
 
 var idEchoed = check.Check{
@@ -107,7 +107,7 @@ var idEchoed = check.Check{
 			case len(unmatched) > 0:
 				id := unmatched[0].ID
 				return check.Fail("expected id %s in the response, found %s, which no request has", r.RawID, found(id)).
-					Show(r.Asked, "").ShowJSON(unmatched[0].At("id"), id)
+					At(r.Asked).ShowJSON(unmatched[0].At("id"), id)
 			default:
 				return noResponse(r)
 			}
@@ -125,7 +125,7 @@ var idEchoed = check.Check{
 var jsonRPC = check.Check{
 	ID: "json-rpc", Cases: []string{"question"},
 	Rule:   `Every message of the client MUST have "jsonrpc": "2.0"`,
-	Levels: check.Everywhere(report.Must),
+	Levels: check.Must,
 	Statements: []string{
 		"2025-03-26/basic/messages", "2025-06-18/basic/messages", "2025-11-25/basic/01", "2026-07-28/basic/01",
 	},

@@ -37,15 +37,14 @@ func eachMember(pass, name, want string, right func(*evidence.Answer) bool) judg
 			return nil
 		}
 		raw := a.Member(name)
-		v := check.Fail("expected %s in the result, found %s", want, found(raw)).ShowJSON(a.At(name), raw)
-		return &v
+		return check.Instead(check.Fail("expected %s in the result, found %s", want, found(raw)).ShowJSON(a.At(name), raw))
 	})
 }
 
 var hasContent = check.Check{
 	ID: "has-content", Cases: plain,
 	Rule:   "A result MUST have content: a block, or an array of blocks",
-	Levels: check.Everywhere(report.Must), Statements: check.ResultSchema, Results: 1,
+	Levels: check.Must, Statements: check.ResultSchema, Results: 1,
 	Cause: "an empty completion becomes null, or a value without content is sent unchecked",
 	Fix:   "Send a content block; for an empty completion, a text block with an empty text.",
 	Judge: eachMember("every result has content", "content", "a content block or an array of blocks",
@@ -58,7 +57,7 @@ var hasContent = check.Check{
 var hasModel = check.Check{
 	ID: "has-model", Cases: plain,
 	Rule:   "A result MUST name the model, as a string",
-	Levels: check.Everywhere(report.Must), Statements: check.ResultSchema, Results: 1,
+	Levels: check.Must, Statements: check.ResultSchema, Results: 1,
 	Cause: "the name is omitted because the client has only one model",
 	Fix:   "Set model to the name of the model that answered.",
 	Judge: eachMember("every result names its model", "model", "a model name", func(a *evidence.Answer) bool {
@@ -70,7 +69,7 @@ var hasModel = check.Check{
 var roleAssistant = check.Check{
 	ID: "role-assistant", Cases: plain,
 	Rule:   "A result has the role assistant",
-	Levels: check.Everywhere(report.Robust), Results: 1,
+	Levels: check.Robust, Results: 1,
 	Cause: "the role of the request's last message is copied into the result",
 	Fix:   `Set role to "assistant".`,
 	Judge: eachMember("every result has the role", "role", `the role "assistant"`, func(a *evidence.Answer) bool {
@@ -82,7 +81,7 @@ var roleAssistant = check.Check{
 var validResult = check.Check{
 	ID: "valid-result", Cases: plain,
 	Rule:   "A result MUST be valid against the revision's schema",
-	Levels: check.Everywhere(report.Must), Results: 1,
+	Levels: check.Must, Results: 1,
 	Statements: append(check.ResultSchema, "2025-11-25/basic/06"),
 	Cause:      "a block in the provider's own format is passed on, or a required field is missing",
 	Fix:        "Build the result from the types of the revision.",
@@ -96,9 +95,8 @@ var validResult = check.Check{
 		if errors.As(err, &invalid) {
 			at, why = a.At(invalid.Path), invalid.Message
 		}
-		v := check.Fail("expected a CreateMessageResult of %s, found an invalid one: %s", e.Revision, why).
-			Show(at, "%s", why).ShowJSON(a.Place, a.Result)
-		return &v
+		return check.Instead(check.Fail("expected a CreateMessageResult of %s, found an invalid one: %s", e.Revision, why).
+			Show(at, "%s", why).ShowResult(a))
 	}),
 }
 
@@ -117,7 +115,7 @@ var noArray = check.Check{
 var modelNamed = check.Check{
 	ID: "model-named", Cases: plain,
 	Rule:   "A result names the model that was called",
-	Levels: check.Everywhere(report.Advice), Results: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
+	Levels: check.Advice, Results: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
 	Cause: "the name is empty, a constant, or that of the client",
 	Fix:   "Set model to the name in the provider's request, or to the one in its response.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -126,7 +124,7 @@ var modelNamed = check.Check{
 		switch {
 		case !named:
 			return check.NotObserved("the result names no model (see basic/has-model)").
-				ShowJSON(a.At("model"), a.Member("model"))
+				ShowMembers(a, "model")
 		case alias(got, x.Request.Model):
 			return check.Pass("the result names the model that was called").Show(a.At("model"), "%q", got)
 		}

@@ -13,29 +13,29 @@ const block = `{"type":"text","text":"hello"}`
 
 func TestResultsHaveContent(t *testing.T) {
 	judges(t, "has-content", "question",
-		row("a block", tracetest.Right, report.Pass, ""),
-		row("an array", answers("content", "["+block+"]"), report.Pass, ""),
-		row("no content", answers("content", ""), report.Fail, "found nothing"),
-		row("null", answers("content", "null"), report.Fail, "found null"),
-		row("a string", answers("content", `"hello"`), report.Fail, `found "hello"`),
-		row("a null result", tracetest.AnswersWith("null"), report.Fail, "found nothing"),
+		passes("a block", tracetest.Right),
+		passes("an array", answers("content", "["+block+"]")),
+		fails("no content", answers("content", ""), "found nothing"),
+		fails("null", answers("content", "null"), "found null"),
+		fails("a string", answers("content", `"hello"`), `found "hello"`),
+		fails("a null result", tracetest.AnswersWith("null"), "found nothing"),
 	)
 }
 
 func TestResultsNameTheModel(t *testing.T) {
 	judges(t, "has-model", "question",
-		row("a name", tracetest.Right, report.Pass, ""),
-		row("no name", answers("model", ""), report.Fail, "found nothing"),
-		row("null", answers("model", "null"), report.Fail, "found null"),
-		row("a number", answers("model", "4"), report.Fail, "found 4"),
+		passes("a name", tracetest.Right),
+		fails("no name", answers("model", ""), "found nothing"),
+		fails("null", answers("model", "null"), "found null"),
+		fails("a number", answers("model", "4"), "found 4"),
 	)
 }
 
 func TestResultsHaveTheRoleAssistant(t *testing.T) {
 	judges(t, "role-assistant", "question",
-		row("assistant", tracetest.Right, report.Pass, ""),
-		row("user", answers("role", `"user"`), report.Fail, `expected the role "assistant" in the result, found "user"`),
-		row("no role", answers("role", ""), report.Fail, "found nothing"),
+		passes("assistant", tracetest.Right),
+		fails("user", answers("role", `"user"`), `expected the role "assistant" in the result, found "user"`),
+		fails("no role", answers("role", ""), "found nothing"),
 	)
 }
 
@@ -45,14 +45,14 @@ func TestResultsAreValid(t *testing.T) {
 		return t
 	}
 	judges(t, "valid-result", "question",
-		row("a valid result", tracetest.Right, report.Pass, ""),
-		row("no stop reason", answers("stopReason", ""), report.Pass, ""),
-		row("an unknown field", answers("usage", `{"tokens":3}`), report.Pass, ""),
-		row("an unknown stop reason", answers("stopReason", `"content_filter"`), report.Pass, ""),
-		row("an array of one block", answers("content", "["+block+"]"), report.Pass, ""),
-		in(server.V20250618, row("an array before arrays", answers("content", "["+block+"]"), report.Fail, "")),
-		in(server.V20260728, row("a block without a type", answers("content", `{"text":"hello"}`), report.Fail, "")),
-		in(server.V20251125, row("a null stop reason", answers("stopReason", "null"), report.Fail, "")),
+		passes("a valid result", tracetest.Right),
+		passes("no stop reason", answers("stopReason", "")),
+		passes("an unknown field", answers("usage", `{"tokens":3}`)),
+		passes("an unknown stop reason", answers("stopReason", `"content_filter"`)),
+		passes("an array of one block", answers("content", "["+block+"]")),
+		in(server.V20250618, fails("an array before arrays", answers("content", "["+block+"]"))),
+		in(server.V20260728, fails("a block without a type", answers("content", `{"text":"hello"}`))),
+		in(server.V20251125, fails("a null stop reason", answers("stopReason", "null"))),
 	)
 }
 
@@ -85,5 +85,5 @@ func TestResultsNameTheModelThatWasCalled(t *testing.T) {
 		name := fmt.Sprintf("%q", c.name)
 		judges(t, "model-named", "question", openAI(row(c.name, answers("model", name), c.verdict, message)))
 	}
-	judges(t, "model-named", "question", row("no name", answers("model", ""), report.NotObserved, "basic/has-model"))
+	judges(t, "model-named", "question", unobserved("no name", answers("model", ""), "basic/has-model"))
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // Long texts, in characters of one to four bytes: an answer of a megabyte, and a prompt that overflows the buffers of
@@ -42,7 +41,7 @@ var long = harness.Case{
 var textIntact = check.Check{
 	ID: "text-intact", Cases: []string{"question", "long"},
 	Rule:   "The model's text reaches the server byte for byte, even a megabyte",
-	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{check.ReadableContent(1)},
+	Levels: check.Robust, Results: 1, Needs: []check.Need{check.ReadableContent(1)},
 	Cause: "the text is trimmed, cut or re-encoded, or the pieces of a stream are decoded one by one",
 	Fix:   "Pass the text on unchanged, as bytes.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -70,7 +69,7 @@ func difference(want, got string) string {
 var promptReachesModel = check.Check{
 	ID: "prompt-reaches-model", Cases: []string{"question", "truncated", "long"},
 	Rule:   "The user's text reaches the model byte for byte, even a hundred kilobytes",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the text is trimmed, put into a template, or cut at quotes or markup",
 	Fix:   "Pass the text on unchanged, as bytes. Put what the client adds beside it.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -105,7 +104,7 @@ var promptReachesModel = check.Check{
 var systemPrompt = check.Check{
 	ID: "system-prompt", Cases: []string{"question"},
 	Rule:   "Reports whether the system prompt is passed on",
-	Levels: check.Everywhere(report.May), Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
+	Levels: check.May, Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
 	Cause: "the client may change or omit the system prompt",
 	Fix:   nothingToFix,
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -130,7 +129,7 @@ var systemPrompt = check.Check{
 var systemPromptNotEchoed = check.Check{
 	ID: "system-prompt-not-echoed", Cases: plain,
 	Rule:   "The result does not contain the system prompt",
-	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{check.ReadableContent(1)},
+	Levels: check.Robust, Results: 1, Needs: []check.Need{check.ReadableContent(1)},
 	Cause: "the whole conversation is returned, or the prompt is put before the model's text",
 	Fix:   "Return what the model said, and nothing else.",
 	Judge: func(e *evidence.Case) check.Verdict {

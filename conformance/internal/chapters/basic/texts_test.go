@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -29,19 +28,19 @@ const system = "You are a helpful assistant."
 
 func TestTheModelsTextReachesTheServer(t *testing.T) {
 	half := len("Paris – ")
-	changed := func(name, text string) test { return row(name, says(text), report.Fail, "") }
+	changed := func(name, text string) test { return fails(name, says(text)) }
 	judges(t, "text-intact", "question",
-		row("unchanged", tracetest.Right, report.Pass, ""),
-		row("in an array", answers("content", inBlocks(story.Answer)), report.Pass, ""),
-		row("in two blocks", answers("content", inBlocks(story.Answer[:half], story.Answer[half:])), report.Pass, ""),
+		passes("unchanged", tracetest.Right),
+		passes("in an array", answers("content", inBlocks(story.Answer))),
+		passes("in two blocks", answers("content", inBlocks(story.Answer[:half], story.Answer[half:]))),
 		changed("trimmed", strings.ReplaceAll(story.Answer, "\n\n", "\n")),
 		changed("escaped as HTML", strings.ReplaceAll(story.Answer, "<", "&lt;")),
 		changed("after the system prompt", system+story.Answer),
 		changed("cut", story.Answer[:len(story.Answer)-1]),
-		row("unreadable", answers("content", "null"), report.NotObserved, tracetest.NoContent),
+		unobserved("unreadable", answers("content", "null"), tracetest.NoContent),
 	)
 	judges(t, "text-intact", "long",
-		row("a megabyte", says(longText), report.Pass, ""),
+		passes("a megabyte", says(longText)),
 		changed("a megabyte, cut", strings.ToValidUTF8(longText[:1<<16], "")),
 	)
 }
@@ -52,39 +51,37 @@ func TestTheUsersTextReachesTheModel(t *testing.T) {
 	}
 	pieces := user(server.Text(story.Question[:20]), server.Text(story.Question[20:]))
 	judges(t, "prompt-reaches-model", "question",
-		row("unchanged", tracetest.Right, report.Pass, ""),
-		row("with text around it", messages(text("user", "The server asks: "+story.Question+" Be brief.")), report.Pass, ""),
-		row("after the system prompt", prompts(func(p *server.CreateMessageParams) {
+		passes("unchanged", tracetest.Right),
+		passes("with text around it", messages(text("user", "The server asks: "+story.Question+" Be brief."))),
+		passes("after the system prompt", prompts(func(p *server.CreateMessageParams) {
 			p.Messages, p.SystemPrompt = []server.SamplingMessage{text("user", p.SystemPrompt+"\n\n"+story.Question)}, ""
-		}), report.Pass, ""),
-		row("after other messages",
-			messages(text("user", "Hello."), text("assistant", "Hello."), text("user", story.Question)), report.Pass, ""),
-		native(row("in pieces", messages(pieces), report.Pass, "")),
-		row("with white space folded", messages(text("user", strings.Join(strings.Fields(story.Question), " "))),
-			report.Fail, ""),
-		row("under another role", messages(text("assistant", story.Question), text("user", "go on")), report.Fail, ""),
-		row("not at all", messages(text("user", "Hello?")), report.Fail, ""),
-		row("to no model", noModel, report.NotObserved, neverAsked),
-		row("in an unreadable request", calls(`{"messages":5}`, trace.ModelEnd{Status: 400, Refused: "messages is a number"}),
-			report.Fail, "messages is a number"),
-		row("after a call that failed", func(s *tracetest.Story) {
+		})),
+		passes("after other messages",
+			messages(text("user", "Hello."), text("assistant", "Hello."), text("user", story.Question))),
+		native(passes("in pieces", messages(pieces))),
+		fails("with white space folded", messages(text("user", strings.Join(strings.Fields(story.Question), " ")))),
+		fails("under another role", messages(text("assistant", story.Question), text("user", "go on"))),
+		fails("not at all", messages(text("user", "Hello?"))),
+		unobserved("to no model", noModel, neverAsked),
+		fails("in an unreadable request",
+			calls(`{"messages":5}`, trace.ModelEnd{Status: 400, Refused: "messages is a number"}), "messages is a number"),
+		passes("after a call that failed", func(s *session) {
 			s.Asks(asked).Prompt(`{}`, trace.ModelEnd{Status: 529}).Prompts(asked).Answers(whole)
-		}, report.Pass, ""),
-		row("before a call that was refused", func(s *tracetest.Story) {
+		}),
+		passes("before a call that was refused", func(s *session) {
 			s.Asks(asked).Prompts(asked).Prompt(`{}`, trace.ModelEnd{Status: 400}).Answers(whole)
-		}, report.Pass, ""),
+		}),
 	)
-	long := func(next steps) steps { return func(s *tracetest.Story) { says("Long.")(s); next(s) } }
+	long := func(next steps) steps { return func(s *session) { says("Long.")(s); next(s) } }
 	sent := tracetest.Asking(longPrompt)
 	received := func(text string) steps {
-		return long(func(s *tracetest.Story) { s.Asks(sent).Prompts(tracetest.Asking(text)).Answers(whole) })
+		return long(func(s *session) { s.Asks(sent).Prompts(tracetest.Asking(text)).Answers(whole) })
 	}
 	judges(t, "prompt-reaches-model", "long",
-		row("a hundred kilobytes", received(longPrompt), report.Pass, ""),
-		row("a hundred kilobytes, cut", received(strings.ToValidUTF8(longPrompt[:1<<16], "")), report.Fail, ""),
-		legacy(row("refused", long(func(s *tracetest.Story) { s.Asks(sent).Refuses(-32602, "too long") }),
-			report.Pass, `"too long"`)),
-		row("never sent", says("Long."), report.NotObserved, "sampling request 2"),
+		passes("a hundred kilobytes", received(longPrompt)),
+		fails("a hundred kilobytes, cut", received(strings.ToValidUTF8(longPrompt[:1<<16], ""))),
+		legacy(passes("refused", long(func(s *session) { s.Asks(sent).Refuses(-32602, "too long") }), `"too long"`)),
+		unobserved("never sent", says("Long."), "sampling request 2"),
 	)
 }
 
@@ -93,19 +90,19 @@ func TestTheSystemPromptIsReported(t *testing.T) {
 		return prompts(func(p *server.CreateMessageParams) { p.SystemPrompt = prompt })
 	}
 	judges(t, "system-prompt", "question",
-		row("the same", tracetest.Right, report.Info, "passed on unchanged"),
-		row("more", becomes("You speak for a host. "+system), report.Info, "with more text"),
-		row("another", becomes("You speak for a host."), report.Info, "changed or replaced"),
-		row("none", becomes(""), report.Info, "omitted"),
-		row("a message", prompts(func(p *server.CreateMessageParams) {
+		informs("the same", tracetest.Right, "passed on unchanged"),
+		informs("more", becomes("You speak for a host. "+system), "with more text"),
+		informs("another", becomes("You speak for a host."), "changed or replaced"),
+		informs("none", becomes(""), "omitted"),
+		informs("a message", prompts(func(p *server.CreateMessageParams) {
 			p.Messages = append([]server.SamplingMessage{text("user", p.SystemPrompt)}, p.Messages...)
 			p.SystemPrompt = ""
-		}), report.Info, "as a message"),
+		}), "as a message"),
 	)
 	judges(t, "system-prompt-not-echoed", "question",
-		row("the answer alone", tracetest.Right, report.Pass, ""),
-		row("the prompt before the answer", says(system+"\n"+story.Answer), report.Fail, ""),
-		row("unreadable content", answers("content", "null"), report.NotObserved, tracetest.NoContent),
+		passes("the answer alone", tracetest.Right),
+		fails("the prompt before the answer", says(system+"\n"+story.Answer)),
+		unobserved("unreadable content", answers("content", "null"), tracetest.NoContent),
 	)
 }
 

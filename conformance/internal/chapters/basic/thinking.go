@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 const thought = "They ask for a colour, and any will do: say teal."
@@ -21,7 +20,7 @@ var thinking = story.Once("basic/thinking", func(s *server.Session) any { return
 var thinkingApart = check.Check{
 	ID: "thinking-apart", Cases: []string{"thinking"},
 	Rule:   "The result does not contain what the model only thought",
-	Levels: check.Everywhere(report.Robust), Results: 1,
+	Levels: check.Robust, Results: 1,
 	Needs: []check.Need{check.ModelReadsRequest(1), providerShowsThoughts},
 	Cause: "the converter joins the texts of all blocks, parts or fields of the provider's answer, thoughts included",
 	Fix:   "Map only the text and tool call blocks of the provider's answer. Leave out thinking and reasoning blocks.",
@@ -42,7 +41,6 @@ func providerShowsThoughts(e *evidence.Case) *check.Verdict {
 	case dialect.Anthropic, dialect.Gemini, dialect.Ollama, dialect.OpenAIResponses:
 		return nil
 	default:
-		v := check.NotApplicable("%s has no thinking blocks", d)
-		return &v
+		return check.Instead(check.NotApplicable("%s has no thinking blocks", d))
 	}
 }

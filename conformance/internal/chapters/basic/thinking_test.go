@@ -12,7 +12,7 @@ import (
 func TestThoughtsStayWithTheClient(t *testing.T) {
 	const body = `{"model":"m","stream":false,"messages":[{"role":"user","content":"Name a colour."}]}`
 	given := func(name, result string, verdict report.Verdict, message string) test {
-		one := row(name, func(s *tracetest.Story) {
+		one := row(name, func(s *session) {
 			s.Asks(asked).Prompt(body, trace.ModelEnd{Status: 200}).Answers(result)
 		}, verdict, message)
 		one.Dialects = []string{dialect.Ollama}
@@ -25,6 +25,6 @@ func TestThoughtsStayWithTheClient(t *testing.T) {
 		given("thoughts in the text", tracetest.Saying("<think>"+thought+"</think>Teal."),
 			report.Fail, "the model's thoughts"),
 		given("thoughts in a text block", inBlock, report.Fail, "the model's thoughts"),
-		native(row("a provider without thoughts", tracetest.Right, report.NotApplicable, "native")),
+		native(inapplicable("a provider without thoughts", tracetest.Right, "native")),
 	)
 }

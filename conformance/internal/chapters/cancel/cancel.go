@@ -35,8 +35,8 @@ var Scenario = check.Scenario{
 var legacy = []server.Revision{server.V20250326, server.V20250618, server.V20251125}
 
 // gated is a case of the legacy revisions whose handler holds back the model's answers.
-func gated(id string, handler func(*story.Stage) server.Handler) harness.Case {
-	return story.Pondered(harness.Case{ID: id, Revisions: legacy}, handler)
+func gated(id string, handler func(*story.Gate) server.Handler) harness.Case {
+	return story.Gated(harness.Case{ID: id, Revisions: legacy}, handler)
 }
 
 // prompt is how long after its cause a client may hang up on the model. One that does so later may have another cause.
@@ -50,8 +50,5 @@ func tooLate(cause string) check.Verdict {
 
 // settled passes if it is settled that nothing more came after a place.
 func settled(e *evidence.Case, after evidence.Place, pass string) check.Verdict {
-	if v := check.UnsettledSince(e, after); v != nil {
-		return *v
-	}
-	return check.Pass("%s", pass)
+	return check.UnsettledSince(e, after).Or(check.Pass("%s", pass))
 }

@@ -10,7 +10,7 @@ import (
 
 // The server cancels one request as soon as it was sent, and another as soon as the model answers: each time the
 // response may be on its way. Another request follows each cancel.
-var crossing = gated("cancel/crossing", func(gate *story.Stage) server.Handler {
+var crossing = gated("cancel/crossing", func(gate *story.Gate) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask("Are you still there?")); err != nil {
 			return nil, err
@@ -25,7 +25,7 @@ var crossing = gated("cancel/crossing", func(gate *story.Stage) server.Handler {
 		if _, err := s.Sample(s.Ask("Name a fish.")); err != nil {
 			return nil, err
 		}
-		asked, word, err := story.StartPondering(s, gate)
+		asked, word, err := story.AskHeld(s, gate)
 		gate.Open(word)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ var race = check.Check{
 			if cancel := e.Cancelled(r); cancel != nil {
 				if len(r.Answers) > 1 {
 					return check.Fail("expected at most one response to a cancelled request, found %d", len(r.Answers)).
-						Show(*cancel, "").Show(r.Answers[0].Place, "").Show(r.Answers[1].Place, "")
+						At(*cancel, r.Answers[0].Place, r.Answers[1].Place)
 				}
 				continue
 			}
@@ -59,11 +59,11 @@ var race = check.Check{
 			case r.CassetteMiss() != "":
 				return noResult(e, r)
 			case a == nil:
-				v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(r.N))
-				return check.ShowOutput(e.Session, v.Show(r.Asked, ""))
-			case story.Others(a, r) != "":
-				return check.Fail("expected the result of this request, found that of another one: %q", story.Others(a, r)).
-					Show(r.Asked, "").Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+				return check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(r.N)).
+					At(r.Asked).ShowOutput(e.Session)
+			case story.ForeignAnswer(a, r) != "":
+				return check.Fail("expected the result of this request, found that of another one: %q", story.ForeignAnswer(a, r)).
+					At(r.Asked).ShowMembers(a, "content")
 			}
 		}
 		if len(e.Rounds) < 5 {

@@ -13,9 +13,9 @@ import (
 // The server cancels a sampling request while the model thinks. The model answers only after the client has responded
 // to a later request: by then the client has read the cancel. A client that ignored it then has an answer, and time to
 // send it.
-var inFlight = gated("cancel/in-flight", func(gate *story.Stage) server.Handler {
+var inFlight = gated("cancel/in-flight", func(gate *story.Gate) server.Handler {
 	return func(s *server.Session) (any, error) {
-		asked, word, err := story.StartPondering(s, gate)
+		asked, word, err := story.AskHeld(s, gate)
 		defer gate.Open(word)
 		if err != nil {
 			return nil, err
@@ -32,13 +32,13 @@ var inFlight = gated("cancel/in-flight", func(gate *story.Stage) server.Handler 
 		if err != nil {
 			return nil, err
 		}
-		story.Either(story.CancelIgnoredAfter, later.Done(), nil)
-		hungUp := story.Either(story.CancelIgnoredAfter, gate.Left(word), nil) // it takes a moment to see that
+		story.WaitFor(story.CancelIgnoredAfter, later.Done(), nil)
+		hungUp := story.WaitFor(story.CancelIgnoredAfter, gate.Left(word), nil) // it takes a moment to see that
 		gate.Open(word)
 		if hungUp {
 			gate.DelayBarrier(lateAnswer)
 		} else {
-			story.Either(story.Reaction, asked.Done(), nil)
+			story.WaitFor(story.Reaction, asked.Done(), nil)
 		}
 		if _, err := later.Answer(); err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ var cancelBehavior = []string{
 // cancelledInFlight needs a first sampling request that the server cancelled.
 func cancelledInFlight(e *evidence.Case) *check.Verdict {
 	v := check.NotObserved("the client responded before the server could cancel%s", e.WhyNoResult(1))
-	return check.Unless(e.Cancelled(e.Rounds[0]) != nil, v.Show(e.Rounds[0].Asked, ""))
+	return check.Unless(e.Cancelled(e.Rounds[0]) != nil, v.At(e.Rounds[0].Asked))
 }
 
 var stopsWork = check.Check{
@@ -75,7 +75,7 @@ var stopsWork = check.Check{
 		for _, x := range r.Model {
 			switch {
 			case x.Began > at:
-				return check.Fail("expected no model request after the cancel, found one").Show(cancel, "").Show(x.Place, "")
+				return check.Fail("expected no model request after the cancel, found one").At(cancel, x.Place)
 			case x.Behind > at && !x.End.HungUp && !x.End.Closed:
 				return workedOn(e, x, cancel)
 			case x.End.HungUp:
@@ -83,14 +83,14 @@ var stopsWork = check.Check{
 			}
 		}
 		if open == nil {
-			return check.NotObserved("no model request was open when the cancel came").Show(cancel, "")
+			return check.NotObserved("no model request was open when the cancel came").At(cancel)
 		}
 		if v := check.ByItsLimit(e, r, open); v != nil {
 			return *v
 		}
 		last, slack := lastSign(e, cancel, open)
 		if e.TimeOf(last.Ref)+slack < e.ModelEndTime(open) {
-			return tooLate("the cancel").Show(cancel, "").Show(open.Place, "").Show(last, "").Show(e.ModelEnd(open), "")
+			return tooLate("the cancel").At(cancel, open.Place, last, e.ModelEnd(open))
 		}
 		return settled(e, cancel, "the client hung up on the model")
 	},
@@ -100,10 +100,10 @@ var stopsWork = check.Check{
 func workedOn(e *evidence.Case, x *evidence.Exchange, cancel evidence.Place) check.Verdict {
 	if len(e.Rounds[0].Answers) == 0 && !readOn(e, x.Behind) {
 		return check.NotObserved("the client shows no sign that it had read the cancel when the model answered").
-			Show(cancel, "").Show(x.Place, "")
+			At(cancel, x.Place)
 	}
 	return check.Fail("expected the client to hang up on the model after the cancel, found that it waited for the answer").
-		Show(cancel, "").Show(x.Place, "").Show(e.ModelEnd(x), "nobody had hung up")
+		At(cancel, x.Place).Show(e.ModelEnd(x), "nobody had hung up")
 }
 
 // readOn reports whether the client handled a later sampling request before a position: it had read all messages
@@ -142,15 +142,15 @@ var noAnswer = check.Check{
 		if len(r.Answers) > 0 {
 			a := &r.Answers[0]
 			if e.Session.Order[a.Ref] < at {
-				return check.NotObserved("the client responded before the cancel").Show(a.Place, "")
+				return check.NotObserved("the client responded before the cancel").At(a.Place)
 			}
 			return check.Fail("expected no response to the cancelled request, found %s", a.Outcome()).
-				Show(cancel, "").Show(a.Place, "")
+				At(cancel, a.Place)
 		}
 		for _, a := range e.Session.UnmatchedResponses { // which came after the call or the session was over
 			if e.Session.Order[a.Ref] > at && evidence.SameID(r.RawID, a.ID) {
 				return check.Fail("expected no response to the cancelled request, found %s after the call", a.Outcome()).
-					Show(cancel, "").Show(a.Place, "")
+					At(cancel, a.Place)
 			}
 		}
 		return settled(e, cancel, "no response came")

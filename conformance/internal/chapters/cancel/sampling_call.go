@@ -13,8 +13,8 @@ import (
 // The client abandons its call while the model thinks. Up to 2025-11-25 it cancels the call, and then the server
 // cancels the sampling request. In 2026-07-28 nothing comes: the call had ended with the InputRequiredResult. A client
 // whose driver abandons no calls sends no progress token.
-var callWhileSampling = story.Pondered(harness.Case{ID: "cancel/call-while-sampling", GiveUp: true},
-	func(gate *story.Stage) server.Handler {
+var callWhileSampling = story.Gated(harness.Case{ID: "cancel/call-while-sampling", GiveUp: true},
+	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			if !s.WantsProgress() {
 				return s.Sample(s.Ask("Name a bird."))
@@ -24,16 +24,16 @@ var callWhileSampling = story.Pondered(harness.Case{ID: "cancel/call-while-sampl
 				done = gate.BlockBarrier()
 			}
 			defer done()
-			asked, word, err := story.StartPondering(s, gate)
+			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err != nil {
 				return nil, err
 			}
 			if s.Revision().Modern() {
-				story.Either(story.Reaction, gate.Left(word), asked.Done())
-			} else if story.Either(story.Reaction, s.Context().Done(), nil) {
+				story.WaitFor(story.Reaction, gate.Left(word), asked.Done())
+			} else if story.WaitFor(story.Reaction, s.Context().Done(), nil) {
 				_ = s.Cancel(asked, "the call was given up") // fails if the client has closed the stream, and so knows
-				story.Either(story.Reaction, gate.Left(word), nil)
+				story.WaitFor(story.Reaction, gate.Left(word), nil)
 			}
 			gate.Open(word)
 			done() // there may be nobody left to respond
@@ -66,7 +66,7 @@ var callerCancels = check.Check{
 var modelEnds = check.Check{
 	ID: "model-ends", Cases: []string{"call-while-sampling"},
 	Rule:     "The model request ends when the client abandons the call that it belongs to",
-	Levels:   check.Everywhere(report.Robust),
+	Levels:   check.Robust,
 	Requests: 1, Needs: []check.Need{abandoned},
 	Cause: "abandoning the call does not reach the sampling handler, which goes on, and costs money, for nobody",
 	Fix:   "End the sampling request when the server cancels it, and when the call that it belongs to ends.",
@@ -94,21 +94,21 @@ func goesOn(e *evidence.Case, x *evidence.Exchange) *check.Verdict {
 	var v check.Verdict
 	switch {
 	case x.End.HungUp && e.TimeOf(from.Ref)+prompt < e.ModelEndTime(x):
-		v = tooLate("the event at which it abandons its call").Show(from, "").Show(e.ModelEnd(x), "")
+		v = tooLate("the event at which it abandons its call").At(from, e.ModelEnd(x))
 	case x.End.HungUp || x.End.Status != 200:
 		return nil
 	case x.End.Closed:
-		v = check.NotObserved("the model request was still open at the end of the session").Show(x.Place, "")
+		v = check.NotObserved("the model request was still open at the end of the session").At(x.Place)
 	case len(cancels) > 0 && x.Behind < e.Session.Order[cancels[0].Ref]:
 		v = check.NotObserved("the model had answered before the client abandoned the call").
-			Show(x.Place, "").Show(cancels[0], "")
+			At(x.Place, cancels[0])
 	default:
 		verdict := check.Fail
 		if mayNotKnow(e, r) {
 			verdict = check.Warn
 		}
 		v = verdict("expected the client to hang up on the model when it abandoned the call, found that it waited").
-			Show(shown, "").Show(x.Place, "").Show(e.ModelEnd(x), "nobody had hung up")
+			At(shown, x.Place).Show(e.ModelEnd(x), "nobody had hung up")
 	}
 	return &v
 }
@@ -134,7 +134,7 @@ var endedCall = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		if cancels, id := e.CallCancels(); len(cancels) > 0 {
 			return check.Fail("expected no cancel of a call that has ended with an InputRequiredResult, found one").
-				Show(e.Rounds[0].Asked, "").Show(cancels[0].At("requestId"), "%s", id)
+				At(e.Rounds[0].Asked).Show(cancels[0].At("requestId"), "%s", id)
 		}
 		return settled(e, e.Rounds[0].Asked, "nothing was cancelled")
 	},
@@ -157,7 +157,7 @@ var noRetry = check.Check{
 			}
 		})
 		if again != nil {
-			return check.Fail("expected no retry of the abandoned call, found one").Show(abandonedAt(e), "").Show(*again, "")
+			return check.Fail("expected no retry of the abandoned call, found one").At(abandonedAt(e), *again)
 		}
 		return settled(e, asked, "the client did not retry the call")
 	},

@@ -26,7 +26,7 @@ var finishedRequest = gated("cancel/finished-request", cancelUseless(func(first 
 }))
 
 // The server sends cancels with invalid params, the last one without any.
-var notWellFormed = story.Pondered(harness.Case{ID: "cancel/not-well-formed", Revisions: legacy, Hostile: true},
+var notWellFormed = story.Gated(harness.Case{ID: "cancel/not-well-formed", Revisions: legacy, Hostile: true},
 	cancelUseless(func(json.RawMessage) []string {
 		return []string{
 			`null`, `{}`, `{"requestId":null}`, `{"requestId":{"id":1}}`, `{"requestId":[]}`, `{"requestId":true}`,
@@ -36,8 +36,8 @@ var notWellFormed = story.Pondered(harness.Case{ID: "cancel/not-well-formed", Re
 
 // cancelUseless sends cancels that name no running request. Params returns their params; they may name the first
 // request, which the client has responded to.
-func cancelUseless(params func(first json.RawMessage) []string) func(*story.Stage) server.Handler {
-	return func(gate *story.Stage) server.Handler {
+func cancelUseless(params func(first json.RawMessage) []string) func(*story.Gate) server.Handler {
+	return func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			first, err := s.Start(s.Ask("Name a bird."))
 			if err != nil {
@@ -59,7 +59,7 @@ func cancelUseless(params func(first json.RawMessage) []string) func(*story.Stag
 					serial = serial || waited
 				}
 				gate.Open(word)
-				if err != nil || !story.Either(story.Reaction, running.Done(), nil) { // the cancel ended it
+				if err != nil || !story.WaitFor(story.Reaction, running.Done(), nil) { // the cancel ended it
 					return "done", err
 				}
 			}
@@ -82,7 +82,7 @@ func cancelBeside(s *server.Session, params string, release func()) (waited bool
 	if err != nil {
 		return false, err
 	}
-	if waited = !story.Either(story.SerialAfter, later.Done(), nil); waited {
+	if waited = !story.WaitFor(story.SerialAfter, later.Done(), nil); waited {
 		release()
 	}
 	_, err = later.Answer()
@@ -146,14 +146,14 @@ func ignoresCancel(e *evidence.Case) check.Verdict {
 				return noResult(e, later)
 			}
 			v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(later.N))
-			return check.ShowOutput(e.Session, show(v, n).Show(later.Asked, ""))
+			return show(v, n).At(later.Asked).ShowOutput(e.Session)
 		}
 		if running.Result() == nil {
 			if v := mayHaveEnded(e, running); v != nil {
 				return *v
 			}
 			return show(check.Fail("expected a cancel to leave another request running, found that it ended%s",
-				e.WhyNoResult(running.N)), n).Show(running.Asked, "")
+				e.WhyNoResult(running.N)), n).At(running.Asked)
 		}
 	}
 	last := e.Rounds[len(e.Rounds)-1].Asked

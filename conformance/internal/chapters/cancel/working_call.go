@@ -13,14 +13,14 @@ import (
 )
 
 // The server reports progress of a call, and the client abandons the call. The server responds to it all the same.
-var callWhileWorking = story.Pondered(harness.Case{ID: "cancel/call-while-working", GiveUp: true},
-	func(gate *story.Stage) server.Handler {
+var callWhileWorking = story.Gated(harness.Case{ID: "cancel/call-while-working", GiveUp: true},
+	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			defer gate.BlockBarrier()()
 			if err := s.Progress(1, 2); err != nil {
 				return nil, err
 			}
-			if !s.WantsProgress() || !story.Either(story.Reaction, s.Context().Done(), nil) {
+			if !s.WantsProgress() || !story.WaitFor(story.Reaction, s.Context().Done(), nil) {
 				return "done", nil
 			}
 			result := story.Object{"content": []any{server.Text("too late")}}
@@ -61,18 +61,18 @@ func cancelsItsCall(e *evidence.Case) check.Verdict {
 		return check.Pass("the client closed the stream of its call")
 	case byStream:
 		return check.Warn("expected the client to close the stream of the abandoned call, found it open: the server goes on").
-			Show(call, "").Show(abandonedAt(e), "")
+			At(call, abandonedAt(e))
 	case len(cancels) > 0:
 		return check.Pass("the client cancelled its call")
 	}
 	return check.Fail("expected %s with the id of the abandoned call, found none", evidence.MethodCancelled).
-		Show(call.At("id"), "%s", id).Show(abandonedAt(e), "")
+		Show(call.At("id"), "%s", id).At(abandonedAt(e))
 }
 
 var namesOwn = check.Check{
 	ID: "names-own", Cases: []string{"call-while-sampling", "call-while-working"},
 	Rule:   "The client MUST cancel only requests of its own, by their id, and never initialize",
-	Levels: check.Everywhere(report.Must),
+	Levels: check.Must,
 	Statements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior",
 		"2025-11-25/cancellation/01", "2025-11-25/cancellation/02", "2025-11-25/basic/12",
 		"2026-07-28/cancellation/11", "2026-07-28/basic/22"},
@@ -128,7 +128,7 @@ func misnames(e *evidence.Case, cancel ownMessage, requests []ownMessage) *check
 		v = check.Fail("expected a cancel without an id, found the id %s", cancel.ID).Show(at, "%s", cancel.ID)
 	case len(named) == 0:
 		v = check.Fail("expected requestId to name a request of the client, found %s", check.OrMissing(id)).
-			Show(cancel.At("requestId"), "%s", check.OrMissing(id))
+			ShowJSON(cancel.At("requestId"), id)
 	case !slices.ContainsFunc(named, func(method string) bool { return method != "initialize" }):
 		v = check.Fail("expected no cancel of initialize, found one").Show(cancel.At("requestId"), "%s", id)
 	default:
@@ -140,7 +140,7 @@ func misnames(e *evidence.Case, cancel ownMessage, requests []ownMessage) *check
 var lateResponse = check.Check{
 	ID: "late-response", Cases: []string{"call-while-working"},
 	Rule:   "The client SHOULD ignore a response to a call that it has abandoned",
-	Levels: check.Everywhere(report.Should),
+	Levels: check.Should,
 	Statements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior",
 		"2025-11-25/cancellation/06", "2026-07-28/cancellation/15", "2026-07-28/cancellation/16"},
 	Needs: []check.Need{abandoned},
@@ -153,11 +153,9 @@ var lateResponse = check.Check{
 		}
 		if early := e.Session.CompletedUnanswered(e.Session.Order[shown.Ref]); early != nil {
 			return check.Fail("expected the client to ignore the response to the abandoned call, found that it took it for the "+
-				"response to its next call").Show(shown, "").Show(*early, "")
+				"response to its next call").At(shown, *early)
 		}
-		if v := check.Survived(e, shown, "the client did not continue after the response to the abandoned call"); v != nil {
-			return *v
-		}
-		return check.Pass("the client continued")
+		return check.Survived(e, shown, "the client did not continue after the response to the abandoned call").
+			Or(check.Pass("the client continued"))
 	},
 }

@@ -5,6 +5,7 @@ package client
 import (
 	"slices"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -39,7 +40,7 @@ var checks = []wholeCheck{
 		Cause: "the client writes logs or a byte order mark to the pipe, breaks JSON over lines, or ends in the middle of " +
 			"a message",
 		Fix: "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
-	}, check.OnlyMessages},
+	}, always.OnlyMessages},
 	{check.Check{
 		ID:    "sampled",
 		Rule:  "The client answers at least one sampling request with a result",

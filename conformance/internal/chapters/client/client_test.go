@@ -17,41 +17,41 @@ import (
 )
 
 // question tells of the basic question.
-func questionOf(t *testing.T, revision server.Revision) *tracetest.Story {
+func questionOf(t *testing.T, revision server.Revision) *session {
 	return tracetest.Begin(t, catalogue, revision, dialect.Native, "basic/question")
 }
 
 func TestWhetherTheClientConnects(t *testing.T) {
-	initialize := func(params string) func(*tracetest.Story) {
-		return func(s *tracetest.Story) {
+	initialize := func(params string) func(*session) {
+		return func(s *session) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+params+`}`)
 		}
 	}
 	const unused = "the client never used the server; "
 	for _, c := range []struct {
 		name    string
-		tell    func(*tracetest.Story)
+		tell    func(*session)
 		verdict report.Verdict
 		message string
 		in      []server.Revision
 	}{
-		{"it does", (*tracetest.Story).Connects, report.Pass, "the client connected and used the server", tracetest.BothEras},
-		{"it exits at once", func(*tracetest.Story) {}, report.Fail, unused + "it ended with success", tracetest.BothEras},
-		{"it crashes", func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 2, Stderr: "no such host\n"}) }, report.Fail,
+		{"it does", (*session).Connects, report.Pass, "the client connected and used the server", tracetest.BothEras},
+		{"it exits at once", func(*session) {}, report.Fail, unused + "it ended with success", tracetest.BothEras},
+		{"it crashes", func(s *session) { s.Ends(trace.Process{ExitCode: 2, Stderr: "no such host\n"}) }, report.Fail,
 			unused + "it exited with status 2", tracetest.BothEras},
-		{"it initializes and leaves", func(s *tracetest.Story) {
+		{"it initializes and leaves", func(s *session) {
 			initialize(`{"protocolVersion":"2025-11-25"}`)(s)
 			s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
 		}, report.Fail, unused + "it ended with success", tracetest.InA},
-		{"it is turned down", func(s *tracetest.Story) {
+		{"it is turned down", func(s *session) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
 			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"initialize comes first"}}`)
 		}, report.Fail, unused + "it ended with success", tracetest.BothEras},
-		{"it makes a session up", func(s *tracetest.Story) {
+		{"it makes a session up", func(s *session) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
 			s.Frame("", trace.ToClient, 404, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"session is unknown"}}`)
 		}, report.Fail, unused + "it ended with success", tracetest.InA},
-		{"it opens a stream and hangs up", func(s *tracetest.Story) {
+		{"it opens a stream and hangs up", func(s *session) {
 			s.Add("", trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Stream: "get", Session: tracetest.SessionID,
 				Closed: true}})
 		}, report.Fail, unused + "it ended with success", tracetest.InA},
@@ -59,29 +59,29 @@ func TestWhetherTheClientConnects(t *testing.T) {
 			tracetest.InA},
 		{"it initializes with what is no object", initialize(`[]`), report.Fail, unused + "it ended with success",
 			tracetest.InA},
-		{"it takes the revision that it is offered", func(s *tracetest.Story) {
+		{"it takes the revision that it is offered", func(s *session) {
 			initialize(`{"protocolVersion":"2025-06-18"}`)(s)
 			s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		}, report.Pass, "the client connected and used the server", tracetest.InA},
-		{"it tries the other era first", func(s *tracetest.Story) {
+		{"it tries the other era first", func(s *session) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`)
 			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"initialize comes first"}}`)
 			s.Connects()
 		}, report.Pass, "the client connected and used the server", tracetest.InA},
-		{"it tries the older era first", func(s *tracetest.Story) {
+		{"it tries the older era first", func(s *session) {
 			initialize(`{"protocolVersion":"2025-11-25"}`)(s)
 			s.Frame("", trace.ToClient, 400,
 				`{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported protocol version"}}`)
 			s.Connects()
 		}, report.Pass, "the client connected and used the server", tracetest.InB},
-		{"it calls a tool and nothing else", func(s *tracetest.Story) {
+		{"it calls a tool and nothing else", func(s *session) {
 			s.Calls()
 			s.Asks(tracetest.Asking(story.Question))
 		}, report.Pass, "the client connected and used the server", tracetest.InB},
-		{"the run is interrupted", func(s *tracetest.Story) { s.Ends(trace.Process{Interrupted: true}) }, report.NotObserved,
+		{"the run is interrupted", func(s *session) { s.Ends(trace.Process{Interrupted: true}) }, report.NotObserved,
 			"the run was interrupted first", tracetest.BothEras},
-		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved,
+		{"the trace was cut", func(s *session) { s.Trace.Whole = false }, report.NotObserved,
 			"the trace is incomplete", tracetest.BothEras},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,32 +113,32 @@ func TestAClientThatIsTurnedDownIsShownWhy(t *testing.T) {
 func TestWhetherAnythingIsSampled(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		tell    func(*tracetest.Story)
+		tell    func(*session)
 		verdict report.Verdict
 		message string
 		in      []server.Revision
 	}{
 		{"it is", tracetest.Right, report.Pass, "the client answered sampling requests with results", tracetest.BothEras},
-		{"it is not declared", func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail,
+		{"it is not declared", func(s *session) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail,
 			"expected the client to declare sampling, so no sampling request could be sent", tracetest.BothEras},
-		{"it is never answered", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail,
+		{"it is never answered", func(s *session) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail,
 			"expected a result for at least one sampling request, found none", tracetest.BothEras},
-		{"the model always fails", func(s *tracetest.Story) {
+		{"the model always fails", func(s *session) {
 			s.CaseID, s.Trace.Header.Cases[0].ID = "provider-errors/unauthorized", "provider-errors/unauthorized"
 			s.Calls().Asks(tracetest.Asking(story.Question)).Fails(401)
 		}, report.NotObserved, "the model failed on purpose for every sampling request, so there was nothing to " +
 			"answer with", tracetest.BothEras},
-		{"it is refused", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") },
+		{"it is refused", func(s *session) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") },
 			report.Fail, "expected a result for at least one sampling request, found none", tracetest.InA},
-		{"it is declared once that is asked for", func(s *tracetest.Story) {
+		{"it is declared once that is asked for", func(s *session) {
 			s.Marks(trace.MarkWithheld, "sampling")
 			s.Calls()
 			tracetest.Right(s)
 		}, report.Pass, "the client answered sampling requests with results", tracetest.InB},
-		{"the run is interrupted", func(s *tracetest.Story) {
+		{"the run is interrupted", func(s *session) {
 			s.Asks(tracetest.Asking(story.Question)).Ends(trace.Process{Interrupted: true})
 		}, report.NotObserved, "the run was interrupted first", tracetest.BothEras},
-		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved,
+		{"the trace was cut", func(s *session) { s.Trace.Whole = false }, report.NotObserved,
 			"the trace is incomplete", tracetest.BothEras},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -25,7 +25,7 @@ func connects(sessions []*evidence.Session) check.Verdict {
 			for _, p := range s.Refused {
 				v = v.Show(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
 			}
-			return check.ShowOutput(s, v)
+			return v.ShowOutput(s)
 		}
 	}
 	return check.Pass("the client connected and used the server")
@@ -59,7 +59,7 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 		all.askable = true
 		for _, c := range s.Trace.Header.Cases {
 			if a := all.add(s.Case(c.ID)); a != nil {
-				return check.Pass("the client answered sampling requests with results").Show(a.Place, "")
+				return check.Pass("the client answered sampling requests with results").At(a.Place)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	for _, s := range bad[1:min(len(bad), 1+otherEnds)] {
 		v = v.Show(evidence.Place{Label: "also"}, "%s: %s%s", s.Trace.Header.Cases[0].ID, s.Ending(), whereItEnded(s))
 	}
-	return check.ShowOutput(bad[0], v)
+	return v.ShowOutput(bad[0])
 }
 
 // replayed counts the cases that were played again in another session.

@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
@@ -31,15 +30,15 @@ var declinedAfter = check.Check{
 		"2025-11-25/sampling/02", "2026-07-28/sampling/03",
 	},
 	Rule:   "An answer that the user declines does not reach the server",
-	Levels: check.Everywhere(report.Should), Requests: 1, Needs: []check.Need{userDecides},
+	Levels: check.Should, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the client returns the answer before the user has seen it, or quotes it in the error",
 	Fix: "Show the answer first. If the user declines it, return an error that does not quote it. " +
 		"In 2026-07-28 do not retry the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if len(r.CompletedCalls()) == 0 && len(e.Session.Unmarked) == 0 {
-			return check.Unsupported("the user had no answer to decline: the client must call the model and then ask "+
-				"the user about the answer").Show(r.Asked, "")
+			return check.Unsupported("the user had no answer to decline: the client must call the model and then ask " +
+				"the user about the answer").At(r.Asked)
 		}
 		for _, message := range e.Session.Sendings(func(string) bool { return true }) {
 			if hit, where, text := message.Find(declinedText); text != "" {

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 const (
@@ -35,7 +34,7 @@ var fifty = harness.Case{
 var burst = check.Check{
 	ID: "burst", Cases: []string{"fifty"}, Statements: []string{"2025-11-25/sampling/17", "2026-07-28/sampling/24"},
 	Rule:   "Reports how many of 50 concurrent requests the client answers; it may refuse some with errors",
-	Levels: check.Everywhere(report.May), Requests: burstSize,
+	Levels: check.May, Requests: burstSize,
 	Cause: "the client has no limit, or drops the requests beyond it",
 	Fix:   "Return an error for every request beyond the limit.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -64,7 +63,7 @@ var burst = check.Check{
 				len(invented)), invented[0])
 		case lost != nil:
 			return check.Warn("expected a response to each of %d concurrent requests, found %d answers and %d errors",
-				all, answered, refused).Show(lost.Asked, "")
+				all, answered, refused).At(lost.Asked)
 		case refused > 0:
 			return check.Info("of %d concurrent requests the client answered %d and refused %d, with the codes %v",
 				all, answered, refused, slices.Sorted(maps.Keys(codes)))

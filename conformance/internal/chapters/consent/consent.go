@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // Scenario is the chapter.
@@ -38,10 +37,10 @@ func userDecides(e *evidence.Case) *check.Verdict {
 	if e.Session.Supports[harness.Decisions] || slices.ContainsFunc(r.Answers, declines) {
 		return nil
 	}
-	v := check.Unsupported("unknown whether the client asked a user: follow decision in MCP_CONFORMANCE_CONTEXT "+
+	return check.Instead(check.Unsupported("unknown whether the client asked a user: follow decision in " +
+		"MCP_CONFORMANCE_CONTEXT " +
 		`(Env.Decision), and announce it with {"mcp-conform":"supports","feature":"decisions"} (Env.Announce)`).
-		Show(r.Asked, "")
-	return &v
+		At(r.Asked))
 }
 
 // refused judges that the client refused: with an error or, in 2026-07-28, without an answer.
@@ -56,24 +55,21 @@ func refused(e *evidence.Case) check.Verdict {
 		return showResult(check.Pass("the client refused with an input response without content"), r)
 	case len(r.Answers) > 0:
 		return check.Pass("the client refused with the error code %d", r.Answers[0].Err.Code).
-			Show(r.Answers[0].Place, "%s", evidence.Compact(r.Answers[0].RawErr))
+			ShowJSON(r.Answers[0].Place, r.Answers[0].RawErr)
 	case !e.Revision.Modern():
-		return check.Fail("expected an error, found no response").Show(r.Asked, "%s", evidence.Compact(r.Raw))
+		return check.Fail("expected an error, found no response").ShowJSON(r.Asked, r.Raw)
 	}
-	if v := check.Unsettled(e, r); v != nil {
-		return *v
-	}
-	return check.Pass("the client refused: it did not retry the call").Show(r.Asked, "")
+	return check.Unsettled(e, r).Or(check.Pass("the client refused: it did not retry the call").At(r.Asked))
 }
 
 func showResult(v check.Verdict, r *evidence.Round) check.Verdict {
-	return v.Show(r.Asked, "").Show(r.Result().Place, "%s", evidence.Compact(r.Result().Result))
+	return v.At(r.Asked).ShowResult(r.Result())
 }
 
 var alive = check.Check{
 	ID: "alive", Cases: []string{"request", "answer"},
 	Rule:   "The session continues after the user declined",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{userDecides},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the exception for the refusal ends the connection or the client",
 	Fix:   "Catch the exception in the sampling handler, and return it as the error of that one request.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -26,7 +26,7 @@ var declined = check.Check{
 		"2025-11-25/sampling/01", "2025-11-25/sampling/14", "2026-07-28/sampling/02", "2026-07-28/sampling/21",
 	},
 	Rule:   "The client does not answer a request that the user declines",
-	Levels: check.Everywhere(report.Should), Requests: 1, Needs: []check.Need{userDecides},
+	Levels: check.Should, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the client asks no user, or does not wait for the decision",
 	Fix: "Ask the user before you call the model. If the user declines, return an error (-1). " +
 		"In 2026-07-28 do not retry the call.",
@@ -47,25 +47,25 @@ var declinedCode = check.Check{
 		}
 		a := r.Answers[0]
 		if a.Err.Code == codeDeclined {
-			return check.Pass("the error has the code %d", codeDeclined).Show(a.Place, "%s", evidence.Compact(a.RawErr))
+			return check.Pass("the error has the code %d", codeDeclined).ShowJSON(a.Place, a.RawErr)
 		}
 		var written dialect.Object // the code may be of another type
 		_ = json.Unmarshal(a.RawErr, &written)
 		return check.Fail("expected the error code %d, found %s", codeDeclined, check.OrMissing(written["code"])).
-			Show(a.At("code"), "%s", evidence.Compact(a.RawErr))
+			ShowJSON(a.At("code"), a.RawErr)
 	},
 }
 
 var noModelCall = check.Check{
 	ID: "no-model-call", Cases: []string{"request"},
 	Rule:   "A request that the user declines does not reach the model",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{userDecides},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the client calls the model before the user has decided",
 	Fix:   "Ask the user first.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if len(r.Model) > 0 {
-			return check.Fail("expected no request to the model, found one").Show(r.Asked, "").Show(r.Model[0].Place, "")
+			return check.Fail("expected no request to the model, found one").At(r.Asked, r.Model[0].Place)
 		}
 		return check.NoModelCall(e, r, "")
 	},
@@ -74,7 +74,7 @@ var noModelCall = check.Check{
 var noMadeUpAnswer = check.Check{
 	ID: "no-made-up-answer", Cases: []string{"request"},
 	Rule:   "The client does not invent an answer to a request that the user declines",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{userDecides},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the sampling handler returns a message which says that the user declined",
 	Fix:   "Return an error from the sampling handler. In 2026-07-28 do not retry the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -87,10 +87,10 @@ var noMadeUpAnswer = check.Check{
 		case evidence.IsNoAnswer(a):
 			return showResult(check.Warn("expected a refusal, found a result without content"), r)
 		case len(r.Model) > 0:
-			return check.Pass("the model gave the answer").Show(r.Model[0].Place, "")
+			return check.Pass("the model gave the answer").At(r.Model[0].Place)
 		case len(e.Session.Unmarked) > 0:
-			return check.NotObserved("the model received a request without the mark of any case, which may be for this one").
-				Show(e.Session.Unmarked[0], "")
+			return check.NotObserved("the model received an unmarked request, which may be for this one").
+				At(e.Session.Unmarked[0])
 		}
 		return showResult(check.Fail("expected a refusal, found an answer without a request to the model"), r)
 	},
@@ -112,7 +112,7 @@ var declinedMRTR = check.Check{
 			return *v
 		}
 		if answers := e.Rounds[0].Answers; len(answers) > 0 {
-			return check.Pass("the retry has a response to each input request").Show(answers[0].Place, "")
+			return check.Pass("the retry has a response to each input request").At(answers[0].Place)
 		}
 		if declines {
 			return refused(e)

@@ -36,7 +36,7 @@ func regardless(id string, needed capability, ask func(*server.Session) any) har
 var samplingDeclared = check.Check{
 	ID: "sampling-declared", Cases: []string{"sampling"},
 	Rule:   "A client that supports sampling MUST declare it",
-	Levels: check.Everywhere(report.Must), Statements: samplingRule, Requests: 1,
+	Levels: check.Must, Statements: samplingRule, Requests: 1,
 	Cause: "the handler is registered without the capability, or only the first request declares it",
 	Fix: "Declare sampling in initialize; from 2026-07-28, in the _meta of every tools/call, prompts/get and " +
 		"resources/read, retries included.",
@@ -50,7 +50,7 @@ var samplingDeclared = check.Check{
 			return check.NotApplicable("the client neither declares nor supports sampling")
 		case !declares:
 			v := check.Fail("expected the client to declare sampling, found a result for an undeclared request")
-			return showDeclared(v, r.Declared).ShowJSON(a.Place, a.Result)
+			return showDeclared(v, r.Declared).ShowResult(a)
 		case e.Revision.Modern():
 			return declaredEverywhere(e.Session)
 		}
@@ -106,7 +106,7 @@ var toolsDeclared = check.Check{
 var overDeclared = check.Check{
 	ID: "over-declared", Cases: []string{"sampling", "tools"},
 	Rule:   "The client supports the capabilities that it declares",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the library declares sampling or tools by default, without a handler",
 	Fix:   "Declare only what the client supports.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -115,7 +115,7 @@ var overDeclared = check.Check{
 			return check.NotApplicable("the client does not declare %s", needed)
 		}
 		if a := r.Result(); a != nil {
-			return check.Pass("the client declares and supports %s", needed).Show(a.Place, "")
+			return check.Pass("the client declares and supports %s", needed).At(a.Place)
 		}
 		v := check.Fail("expected a result for a request for %s, which the client declares%s", needed, e.WhyNoResult(1))
 		return showDeclared(v, r.Declared).ShowJSON(r.Asked, r.Raw)

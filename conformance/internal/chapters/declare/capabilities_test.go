@@ -4,57 +4,54 @@ import (
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 func TestSamplingIsDeclared(t *testing.T) {
 	right, undeclared := tracetest.Asked(plain, seine), forced(plain, seine)
-	silent := func(s *tracetest.Story) { s.Asks(plain) }
-	refuses := func(s *tracetest.Story) { s.Asks(plain).OnPurpose().Refuses(-32601, "no") }
+	silent := func(s *session) { s.Asks(plain) }
+	refuses := func(s *session) { s.Asks(plain).OnPurpose().Refuses(-32601, "no") }
 	judges(t, "sampling-declared", "sampling",
-		legacy(row("and supported", right, report.Pass, "declares and supports")),
-		modern(row("in every request", right, report.Pass, "every request")),
-		row("and not supported", silent, report.Pass, ""),
-		legacy(declares(`{"sampling":true}`, row("as true", right, report.Pass, ""))),
-		declares(nothing, row("nowhere, but supported", undeclared, report.Fail, "")),
-		declares(`{"sampling":null}`, row("as null, but supported", undeclared, report.Fail, "")),
-		declares(nothing, row("nowhere, and refused", refuses, report.NotApplicable, "")),
-		modern(row("not in the retry", func(s *tracetest.Story) {
+		legacy(passes("and supported", right, "declares and supports")),
+		modern(passes("in every request", right, "every request")),
+		passes("and not supported", silent),
+		legacy(declares(`{"sampling":true}`, passes("as true", right))),
+		declares(nothing, fails("nowhere, but supported", undeclared)),
+		declares(`{"sampling":null}`, fails("as null, but supported", undeclared)),
+		declares(nothing, inapplicable("nowhere, and refused", refuses)),
+		modern(fails("not in the retry", func(s *session) {
 			s.Asks(plain).Prompts(plain)
 			s.Declares = nothing
 			s.Answers(seine)
-		}, report.Fail, "tools/call")),
-		modern(declares(nothing, row("not in tools/list", func(s *tracetest.Story) {
+		}, "tools/call")),
+		modern(declares(nothing, warns("not in tools/list", func(s *session) {
 			s.Trace.Events = s.Trace.Events[:len(s.Trace.Events)-1] // without the call
 			s.Declares, s.Call, s.Seq[s.CaseID] = tracetest.Everything, 0, 0
 			s.Calls()
 			right(s)
-		}, report.Warn, "tools/list"))),
+		}, "tools/list"))),
 	)
 }
 
 func TestToolsAreDeclared(t *testing.T) {
 	const samplingOnly = tracetest.SamplingOnly
 	judges(t, "tools-declared", "tools",
-		row("and used", tracetest.Asked(withTools, toolUse), report.Pass, ""),
-		declares(samplingOnly, row("nowhere, but used", forced(withTools, toolUse), report.Fail, "sampling.tools")),
-		declares(samplingOnly, row("nowhere, and dropped", forced(withTools, seine), report.NotApplicable, "tool use")),
-		declares(nothing, row("nowhere, nor sampling", forced(withTools, toolUse),
-			report.NotApplicable, "sampling-declared")),
+		passes("and used", tracetest.Asked(withTools, toolUse)),
+		declares(samplingOnly, fails("nowhere, but used", forced(withTools, toolUse), "sampling.tools")),
+		declares(samplingOnly, inapplicable("nowhere, and dropped", forced(withTools, seine), "tool use")),
+		declares(nothing, inapplicable("nowhere, nor sampling", forced(withTools, toolUse), "sampling-declared")),
 	)
 }
 
 func TestWhatIsDeclaredIsSupported(t *testing.T) {
 	judges(t, "over-declared", "sampling",
-		row("a result", tracetest.Asked(plain, seine), report.Pass, "supports sampling"),
-		row("silence", func(s *tracetest.Story) { s.Asks(plain) },
-			report.Fail, "request for sampling, which the client declares"),
+		passes("a result", tracetest.Asked(plain, seine), "supports sampling"),
+		fails("silence", func(s *session) { s.Asks(plain) }, "request for sampling, which the client declares"),
 	)
-	refuses := func(s *tracetest.Story) { s.Asks(withTools).Refuses(-32603, "no tools") }
+	refuses := func(s *session) { s.Asks(withTools).Refuses(-32603, "no tools") }
 	judges(t, "over-declared", "tools",
-		row("tool use", tracetest.Asked(withTools, toolUse), report.Pass, "supports sampling.tools"),
-		row("a text", tracetest.Asked(withTools, seine), report.Pass, "supports sampling.tools"),
-		legacy(row("an error", refuses, report.Fail, `"no tools" (code -32603)`)),
-		declares(tracetest.SamplingOnly, row("undeclared", ignored, report.NotApplicable, "sampling.tools")),
+		passes("tool use", tracetest.Asked(withTools, toolUse), "supports sampling.tools"),
+		passes("a text", tracetest.Asked(withTools, seine), "supports sampling.tools"),
+		legacy(fails("an error", refuses, `"no tools" (code -32603)`)),
+		declares(tracetest.SamplingOnly, inapplicable("undeclared", ignored, "sampling.tools")),
 	)
 }

@@ -1,40 +1,34 @@
 package declare
 
 import (
-	"testing"
-
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// The forms of a test: see package tracetest.
+var (
+	judges       = tracetest.Judging(Scenario)
+	row          = tracetest.Row
+	passes       = tracetest.Passes
+	fails        = tracetest.Fails
+	warns        = tracetest.Warns
+	unobserved   = tracetest.Unobserved
+	inapplicable = tracetest.Inapplicable
+	unsupported  = tracetest.Unsupported
+	legacy       = tracetest.Legacy
+	modern       = tracetest.Modern
+	declares     = tracetest.Declaring
 )
 
 var catalogue = check.Catalogue{Scenario}
 
 type (
-	test  = tracetest.Test
-	steps = func(*tracetest.Story)
+	session = tracetest.Story
+	test    = tracetest.Test
+	steps   = func(*session)
 )
-
-// judges runs the tests of a check on a case.
-func judges(t *testing.T, check, caseID string, tests ...test) {
-	for i := range tests {
-		tests[i].Check, tests[i].CaseID = "declare/"+check, caseID
-	}
-	tracetest.Run(t, catalogue, tests)
-}
-
-func row(name string, do steps, verdict report.Verdict, message string) test {
-	return test{Name: name, Steps: do, Verdict: verdict, Message: message}
-}
-
-// legacy limits a test to the era with error responses, modern to the other one.
-func legacy(t test) test { t.In = tracetest.InA; return t }
-func modern(t test) test { t.In = tracetest.InB; return t }
-
-// declares sets the capabilities that the client declares.
-func declares(capabilities string, t test) test { t.Declares = capabilities; return t }
 
 const nothing = `{}`
 
@@ -47,7 +41,7 @@ var (
 
 // forced is a client that answers a forbidden request, ignored one that is silent.
 func forced(p *server.CreateMessageParams, result string) steps {
-	return func(s *tracetest.Story) { s.Asks(p).OnPurpose().Prompts(p).Answers(result) }
+	return func(s *session) { s.Asks(p).OnPurpose().Prompts(p).Answers(result) }
 }
 
-func ignored(s *tracetest.Story) { s.Asks(withTools).OnPurpose() }
+func ignored(s *session) { s.Asks(withTools).OnPurpose() }

@@ -31,7 +31,7 @@ func eachRequest(pass string, fault func(*evidence.ClientRequest) *check.Verdict
 var declaredShape = check.Check{
 	ID: "shape", Cases: []string{"sampling"}, Whole: true,
 	Rule:   "Capabilities MUST be objects",
-	Levels: check.Everywhere(report.Must),
+	Levels: check.Must,
 	Statements: []string{
 		"2025-03-26/schema/ClientCapabilities", "2025-06-18/schema/ClientCapabilities",
 		"2025-11-25/schema/ClientCapabilities", "2026-07-28/schema/ClientCapabilities",
@@ -78,9 +78,8 @@ var metaFields = check.Check{
 			{"a string", evidence.MetaVersion, '"', r.Version}, {"an object", evidence.MetaCapabilities, '{', r.Capabilities},
 		} {
 			if want.value == nil || want.value[0] != want.first {
-				v := check.Fail("expected %s as %s in the _meta of %s", want.kind, want.name, r.Method).
-					ShowJSON(r.Place, want.value)
-				return &v
+				return check.Instead(check.Fail("expected %s as %s in the _meta of %s", want.kind, want.name, r.Method).
+					ShowJSON(r.Place, want.value))
 			}
 		}
 		return nil
@@ -99,9 +98,8 @@ var clientInfo = check.Check{
 		if json.Unmarshal(r.Info, &info) == nil && info.Name != nil && info.Version != nil {
 			return nil
 		}
-		v := check.Fail("expected a name and a version as %s in the _meta of %s", evidence.MetaInfo, r.Method).
-			Show(r.Place, "%s: %s", evidence.MetaInfo, check.OrMissing(r.Info))
-		return &v
+		return check.Instead(check.Fail("expected name and version as %s in the _meta of %s", evidence.MetaInfo, r.Method).
+			Show(r.Place, "%s: %s", evidence.MetaInfo, check.OrMissing(r.Info)))
 	}),
 }
 
@@ -165,9 +163,8 @@ func wrongHeader(r *evidence.ClientRequest) *check.Verdict {
 		case value == want.value:
 			continue
 		}
-		v := check.Fail("expected %q as header %s of %s, found %s", want.value, want.name, r.Method, found)
-		v = v.Show(r.Place, "%s", line)
-		return &v
+		return check.Instead(check.Fail("expected %q as header %s of %s, found %s", want.value, want.name, r.Method, found).
+			Show(r.Place, "%s", line))
 	}
 	return nil
 }

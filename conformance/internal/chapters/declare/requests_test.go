@@ -10,7 +10,7 @@ import (
 )
 
 // right is a client that connects and calls the tool.
-func right(*tracetest.Story) {}
+func right(*session) {}
 
 func TestCapabilitiesAreObjects(t *testing.T) {
 	for _, c := range []struct{ declares, wrong string }{
@@ -44,39 +44,38 @@ func lists(meta string) steps {
 }
 
 func sends(message string) steps {
-	return func(s *tracetest.Story) { s.Frame("", trace.FromClient, 0, message) }
+	return func(s *session) { s.Frame("", trace.FromClient, 0, message) }
 }
 
 func TestRequestsHaveTheMetaOfTheClient(t *testing.T) {
 	judges(t, "meta-fields", "sampling",
-		modern(row("both", right, report.Pass, "")),
-		modern(row("no version", lists(capabilities),
-			report.Fail, "a string as "+evidence.MetaVersion+" in the _meta of prompts/list")),
-		modern(row("a number as version", lists(`"`+evidence.MetaVersion+`":20260728,`+capabilities),
-			report.Fail, evidence.MetaVersion)),
-		modern(row("no capabilities", lists(version), report.Fail, "an object as "+evidence.MetaCapabilities)),
-		modern(row("nothing in a notification",
-			sends(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`), report.Pass, "")),
-		modern(row("initialize of an older revision first",
-			sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`), report.Pass, "")),
-		modern(row("refused from the start", func(s *tracetest.Story) {
+		modern(passes("both", right)),
+		modern(fails("no version", lists(capabilities), "a string as "+evidence.MetaVersion+" in the _meta of prompts/list")),
+		modern(fails("a number as version", lists(`"`+evidence.MetaVersion+`":20260728,`+capabilities),
+			evidence.MetaVersion)),
+		modern(fails("no capabilities", lists(version), "an object as "+evidence.MetaCapabilities)),
+		modern(passes("nothing in a notification",
+			sends(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`))),
+		modern(passes("initialize of an older revision first",
+			sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`))),
+		modern(fails("refused from the start", func(s *session) {
 			s.Trace.Events = s.Trace.Events[:1] // the start of the client
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"_meta"}}`)
-		}, report.Fail, "tools/list")),
+		}, "tools/list")),
 	)
 	unversioned := version + "," + capabilities + `,"` + evidence.MetaInfo + `":{"name":"c"}`
 	judges(t, "client-info", "sampling",
-		modern(row("name and version", right, report.Pass, "")),
-		modern(row("nothing", lists(version+","+capabilities), report.Warn, "prompts/list")),
-		modern(row("no version", lists(unversioned), report.Warn, "prompts/list")),
+		modern(passes("name and version", right)),
+		modern(warns("nothing", lists(version+","+capabilities), "prompts/list")),
+		modern(warns("no version", lists(unversioned), "prompts/list")),
 	)
 }
 
 func TestHeadersMatchTheBody(t *testing.T) {
 	// sets is a client that changes a header of its call.
 	sets := func(name, value string) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			h := s.Trace.Events[len(s.Trace.Events)-1].Frame.HTTP.Header
 			delete(h, name)
 			if value != "" {
@@ -85,24 +84,22 @@ func TestHeadersMatchTheBody(t *testing.T) {
 		}
 	}
 	judges(t, "http-headers", "sampling",
-		modern(row("all", right, report.Pass, "")),
-		modern(row("an encoded name", sets("Mcp-Name", "=?base64?eA==?="), report.Pass, "")),
-		modern(row("a method without a name", lists(version+","+capabilities+","+info), report.Pass, "")),
-		modern(row("another version", sets("Mcp-Protocol-Version", "2025-11-25"), report.Fail,
+		modern(passes("all", right)),
+		modern(passes("an encoded name", sets("Mcp-Name", "=?base64?eA==?="))),
+		modern(passes("a method without a name", lists(version+","+capabilities+","+info))),
+		modern(fails("another version", sets("Mcp-Protocol-Version", "2025-11-25"),
 			`expected "2026-07-28" as header Mcp-Protocol-Version of tools/call, found "2025-11-25"`)),
-		modern(row("no method", sets("Mcp-Method", ""),
-			report.Fail, `"tools/call" as header Mcp-Method of tools/call, found nothing`)),
-		modern(row("another method", sets("Mcp-Method", "TOOLS/CALL"), report.Fail, `found "TOOLS/CALL"`)),
-		modern(row("another encoded name", sets("Mcp-Name", "=?base64?eHg=?="),
-			report.Fail, `"x" as header Mcp-Name of tools/call, found "xx"`)),
-		modern(row("a name that is not base64", sets("Mcp-Name", "=?base64?%%?="),
-			report.Fail, "found a value that has the form")),
-		modern(row("a transport without headers", func(s *tracetest.Story) {
+		modern(fails("no method", sets("Mcp-Method", ""), `"tools/call" as header Mcp-Method of tools/call, found nothing`)),
+		modern(fails("another method", sets("Mcp-Method", "TOOLS/CALL"), `found "TOOLS/CALL"`)),
+		modern(fails("another encoded name", sets("Mcp-Name", "=?base64?eHg=?="),
+			`"x" as header Mcp-Name of tools/call, found "xx"`)),
+		modern(fails("a name that is not base64", sets("Mcp-Name", "=?base64?%%?="), "found a value that has the form")),
+		modern(inapplicable("a transport without headers", func(s *session) {
 			for _, e := range s.Trace.Events {
 				if e.Frame != nil && e.Frame.Dir == trace.FromClient {
 					e.Frame.HTTP = nil
 				}
 			}
-		}, report.NotApplicable, "")),
+		})),
 	)
 }

@@ -72,7 +72,7 @@ func forbiddenRequestSent(e *evidence.Case) *check.Verdict {
 var samplingRefused = check.Check{
 	ID: "undeclared-sampling-refused", Cases: []string{"undeclared-sampling"},
 	Rule:   "A client that does not declare sampling MUST refuse it",
-	Levels: check.Everywhere(report.Must), Statements: samplingRule, Needs: []check.Need{forbiddenRequestSent},
+	Levels: check.Must, Statements: samplingRule, Needs: []check.Need{forbiddenRequestSent},
 	Cause: "the handler answers every request, without a look at what the client declares",
 	Fix: "If sampling is not declared, respond to sampling/createMessage with an error (-32601), " +
 		"and fulfil no input request for it.",
@@ -108,7 +108,7 @@ func judgeForbidden(e *evidence.Case) check.Verdict {
 		return check.Fail(expected+"a result", needed).
 			ShowAs("server sent", r.Asked, "%s", evidence.Compact(r.Raw)).
 			ShowAs("client declared", r.Declared.CapabilitiesAt(), "%s", check.OrMissing(r.Declared.Declared())).
-			ShowJSON(a.Place, a.Result)
+			ShowResult(a)
 	case len(r.Answers) > 0:
 		refusal := r.Answers[0]
 		return check.Pass("the client refuses what it does not declare, with the code %d", refusal.Err.Code).
@@ -116,16 +116,13 @@ func judgeForbidden(e *evidence.Case) check.Verdict {
 	case !e.Revision.Modern():
 		return check.Fail(expected+"no response", needed).ShowJSON(r.Asked, r.Raw)
 	}
-	if v := check.Unsettled(e, r); v != nil {
-		return *v
-	}
-	return check.Pass("the client does not fulfil what it does not declare").Show(r.Asked, "")
+	return check.Unsettled(e, r).Or(check.Pass("the client does not fulfil what it does not declare").At(r.Asked))
 }
 
 var noModelCall = check.Check{
 	ID: "no-model-call", Cases: everyForbidden,
 	Rule:   "A request that the client must refuse costs no model call",
-	Levels: check.Everywhere(report.Robust), Needs: []check.Need{forbiddenRequestSent},
+	Levels: check.Robust, Needs: []check.Need{forbiddenRequestSent},
 	Cause: "the client calls the model first, and then looks at what it declares",
 	Fix:   "Check the declared capabilities before the model call.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -136,7 +133,7 @@ var noModelCall = check.Check{
 var alive = check.Check{
 	ID: "alive", Cases: everyForbidden,
 	Rule:   "The session continues after a request that the client must refuse",
-	Levels: check.Everywhere(report.Robust), Needs: []check.Need{forbiddenRequestSent},
+	Levels: check.Robust, Needs: []check.Need{forbiddenRequestSent},
 	Cause: "an exception in the handler ends the connection or the process",
 	Fix:   "Turn the exception into an error response to that one request, and continue.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -22,14 +22,14 @@ var refusals = []struct{ caseID, declares, needed string }{
 
 func TestWhatIsNotDeclaredIsRefused(t *testing.T) {
 	refuses := func(code int) steps {
-		return func(s *tracetest.Story) { ignored(s); s.Refuses(code, "no").PassesBarrier() }
+		return func(s *session) { ignored(s); s.Refuses(code, "no").PassesBarrier() }
 	}
-	silent := func(s *tracetest.Story) { ignored(s); s.PassesBarrier() }
-	dies := func(s *tracetest.Story) { ignored(s); s.Ends(trace.Process{ExitCode: 2}) }
-	panics := func(s *tracetest.Story) { ignored(s); s.Refuses(-32601, "no").Ends(trace.Process{Panic: "undeclared"}) }
-	unasked := func(s *tracetest.Story) { s.Marks(trace.MarkHandlerEnded, "") }
-	calls := func(call func(*tracetest.Story)) steps {
-		return func(s *tracetest.Story) { ignored(s); call(s); s.Refuses(-32601, "no").PassesBarrier() }
+	silent := func(s *session) { ignored(s); s.PassesBarrier() }
+	dies := func(s *session) { ignored(s); s.Ends(trace.Process{ExitCode: 2}) }
+	panics := func(s *session) { ignored(s); s.Refuses(-32601, "no").Ends(trace.Process{Panic: "undeclared"}) }
+	unasked := func(s *session) { s.Marks(trace.MarkHandlerEnded, "") }
+	calls := func(call func(*session)) steps {
+		return func(s *session) { ignored(s); call(s); s.Refuses(-32601, "no").PassesBarrier() }
 	}
 	for _, r := range refusals {
 		run := func(check string, tests ...test) {
@@ -40,35 +40,35 @@ func TestWhatIsNotDeclaredIsRefused(t *testing.T) {
 		}
 		refused := r.caseID + "-refused"
 		run(refused,
-			legacy(row("an error", refuses(-32601), report.Pass, "code -32601")),
-			legacy(row("an error without a code", refuses(0), report.Pass, "code 0")),
-			modern(row("silence", silent, report.Pass, "")),
-			legacy(row("silence in place of an error", silent,
-				report.Fail, "request for "+r.needed+", which the client does not declare, found no response")),
-			row("a result", forced(withTools, seine),
-				report.Fail, "request for "+r.needed+", which the client does not declare, found a result"),
-			modern(row("silence at the end", ignored, report.Unsupported, "no later sampling request was answered")),
-			modern(row("death", dies, report.NotObserved, "it exited with status 2")),
-			row("no forbidden request", unasked, report.NotObserved, "forbidden request"),
+			legacy(passes("an error", refuses(-32601), "code -32601")),
+			legacy(passes("an error without a code", refuses(0), "code 0")),
+			modern(passes("silence", silent)),
+			legacy(fails("silence in place of an error", silent,
+				"request for "+r.needed+", which the client does not declare, found no response")),
+			fails("a result", forced(withTools, seine),
+				"request for "+r.needed+", which the client does not declare, found a result"),
+			modern(unsupported("silence at the end", ignored, "no later sampling request was answered")),
+			modern(unobserved("death", dies, "it exited with status 2")),
+			unobserved("no forbidden request", unasked, "forbidden request"),
 		)
-		stubborn := row("a client that declares it nevertheless", unasked, report.Unsupported,
+		stubborn := unsupported("a client that declares it nevertheless", unasked,
 			"asked to declare "+r.declares+", but declares "+r.needed)
 		stubborn.HarnessDeclares = r.declares
 		judges(t, refused, r.caseID, stubborn)
 		run("no-model-call",
-			legacy(row("no call", refuses(-32601), report.Pass, "")),
-			row("a call", calls(func(s *tracetest.Story) { s.Prompts(withTools) }), report.Fail, ""),
-			row("a call that the provider refuses", calls(func(s *tracetest.Story) {
+			legacy(passes("no call", refuses(-32601))),
+			fails("a call", calls(func(s *session) { s.Prompts(withTools) })),
+			passes("a call that the provider refuses", calls(func(s *session) {
 				s.Prompt(`{}`, trace.ModelEnd{Status: 400, Refused: "empty"})
-			}), report.Pass, ""),
-			row("a call without a mark", calls(func(s *tracetest.Story) {
+			})),
+			unobserved("a call without a mark", calls(func(s *session) {
 				s.Add("", trace.Event{Request: &trace.ModelRequest{Exchange: 1, Dialect: dialect.Native, Method: "POST",
 					Path: "/native", Body: trace.Bytes(`{}`)}})
-			}), report.NotObserved, ""),
+			})),
 		)
 		run("alive",
-			row("the client continues", silent, report.Pass, ""),
-			row("the client panics", panics, report.Fail, "it panicked: undeclared"),
+			passes("the client continues", silent),
+			fails("the client panics", panics, "it panicked: undeclared"),
 		)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // loops run at the same time, and have as many cities each. A loop's index is the number of its conversation, less
@@ -52,7 +51,7 @@ var sideBySide = harness.Case{ID: "loop/two-loops", Barrier: true,
 var interleaved = check.Check{
 	ID: "interleaved", Cases: []string{"two-loops"},
 	Rule:   "Two tool loops that run at the same time do not mix",
-	Levels: check.Everywhere(report.Robust), Requests: 2,
+	Levels: check.Robust, Requests: 2,
 	Cause: "the client keeps the history, or the current request, in a variable that all requests share",
 	Fix:   "Keep all state of a sampling request in a value of its own, such as the handler's local variables.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -114,7 +113,7 @@ func showRound(v check.Verdict, r *evidence.Round) check.Verdict {
 		}
 	}
 	for _, a := range r.Answers {
-		v = v.ShowJSON(a.Place, a.Result)
+		v = v.ShowResult(&a)
 	}
 	return v
 }
@@ -150,7 +149,7 @@ var allAtOnce = harness.Case{ID: "loop/sixteen-at-once", Barrier: true,
 var concurrent = check.Check{
 	ID: "concurrent", Cases: []string{"sixteen-at-once"},
 	Rule:   "Each of many requests in flight gets one response: its own content, or an error",
-	Levels: check.Everywhere(report.Robust), Requests: atOnce,
+	Levels: check.Robust, Requests: atOnce,
 	Cause: "the client drops requests that are over its limit, or keeps a result in a variable that all requests share",
 	Fix:   "Return the model's answer to each request, one by one if necessary, or an error above your limit.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -175,7 +174,7 @@ var concurrent = check.Check{
 			}
 		}
 		if results == 0 && !e.Session.AnswersAny() {
-			return check.NotObserved("the client returns no result for any sampling request%s", e.WhyNoResult(1))
+			return check.AnswersNothing(e, 1)
 		}
 		if len(open) > 0 {
 			return noResponse(e, open, results)
@@ -189,8 +188,8 @@ var concurrent = check.Check{
 func wrongAnswer(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	n := conversationOf(r, e.Case.Mark)
 	if n == 0 {
-		v := check.NotObserved("sampling request %d does not say its conversation", r.N).ShowJSON(r.Asked, r.Raw)
-		return &v
+		return check.Instead(check.NotObserved("sampling request %d does not say its conversation", r.N).
+			ShowJSON(r.Asked, r.Raw))
 	}
 	if len(r.Answers) > 1 && !e.Revision.Modern() {
 		v := check.Fail("expected one response to each of %d requests in flight, found %d to one", atOnce, len(r.Answers)).
@@ -216,10 +215,9 @@ func wrongAnswer(e *evidence.Case, r *evidence.Round) *check.Verdict {
 			found = fmt.Sprintf("the one to question %d", other)
 		}
 	}
-	v := check.Fail("expected the model's answer to question %d of %d in flight, found %s", n, atOnce, found).
+	return check.Instead(check.Fail("expected the answer to question %d of %d in flight, found %s", n, atOnce, found).
 		Show(r.Asked, "%s", lockerQuestion(n)).ShowAs("model said", evidence.Place{}, "%q", lockerAnswer(n)).
-		ShowJSON(a.At("content"), a.Member("content"))
-	return &v
+		ShowMembers(a, "content"))
 }
 
 // noResponse judges requests without a response. In 2026-07-28 a client may leave all of them unfulfilled, but not
@@ -229,15 +227,13 @@ func noResponse(e *evidence.Case, open []*evidence.Round, results int) check.Ver
 	how := "no result and no error"
 	if e.Revision.Modern() {
 		if results == 0 {
-			if v := check.Unsettled(e, first); v != nil {
-				return *v
-			}
-			return check.Pass("the client does not fulfil %d requests at once, and continues", atOnce)
+			return check.Unsettled(e, first).
+				Or(check.Pass("the client does not fulfil %d requests at once, and continues", atOnce))
 		}
 		how = "the retry has other keys, and not its own"
 	}
-	return check.ShowOutput(e.Session, check.Fail("expected %d responses, %d are missing, first that to request %d: %s%s",
-		atOnce, len(open), first.N, how, e.Died()).ShowJSON(first.Asked, first.Raw))
+	return check.Fail("expected %d responses, %d are missing, first that to request %d: %s%s",
+		atOnce, len(open), first.N, how, e.Died()).ShowJSON(first.Asked, first.Raw).ShowOutput(e.Session)
 }
 
 // conversationOf returns which conversation of the case a round belongs to, from 1; 0 if its params do not say.

@@ -20,13 +20,13 @@ import (
 )
 
 // conversing is a question of the story's nth conversation.
-func conversing(s *tracetest.Story, n int, question string, tools ...server.Tool) *request {
+func conversing(s *session, n int, question string, tools ...server.Tool) *request {
 	name := conversationName(s.Trace.Header.Cases[0].Mark, n)
 	return tracetest.Asking(fmt.Sprintf("%s (conversation %s)", question, name), tools...)
 }
 
 // answersEach responds to the last n requests, by their number among those. A missing number gets no response.
-func answersEach(s *tracetest.Story, n int, results map[int]string) {
+func answersEach(s *session, n int, results map[int]string) {
 	responses := map[string]json.RawMessage{}
 	for _, i := range slices.Sorted(maps.Keys(results)) {
 		responses[fmt.Sprintf("x-%d", s.Samples-n+i)] = json.RawMessage(results[i])
@@ -40,7 +40,7 @@ func answersEach(s *tracetest.Story, n int, results map[int]string) {
 }
 
 // bothQuestions are the first requests of the two loops.
-func bothQuestions(s *tracetest.Story) (asks []*request) {
+func bothQuestions(s *session) (asks []*request) {
 	for i, t := range loops {
 		asks = append(asks, conversing(s, i+1, t.question, story.GetWeather))
 	}
@@ -52,8 +52,8 @@ func bothQuestions(s *tracetest.Story) (asks []*request) {
 // returns, for a loop (from 0) in a round (from 1).
 func bothLoops(
 	prompt func(loop, round int, ask *request), answer func(loop, round int, right string) string,
-) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+) func(*session) {
+	return func(s *session) {
 		asks := bothQuestions(s)
 		for round := 1; ; round++ {
 			answers := map[int]string{}
@@ -92,7 +92,7 @@ func TestTwoLoopsDoNotMix(t *testing.T) {
 			ask.Messages[0] = tracetest.Turn{Role: "user", Content: server.Text(north.question)}
 		}
 	}
-	northReturns := func(inRound int, city string) func(*tracetest.Story) {
+	northReturns := func(inRound int, city string) func(*session) {
 		return bothLoops(nil, func(loop, round int, right string) string {
 			if loop == 0 && round == inRound {
 				return useOf(city)
@@ -100,40 +100,35 @@ func TestTwoLoopsDoNotMix(t *testing.T) {
 			return right
 		})
 	}
-	tracetest.RunCheck(t, catalogue, "loop/interleaved", "two-loops", []tracetest.Test{
-		{Name: "they do not", Steps: bothLoops(nil, nil), Verdict: report.Pass},
-		{Name: "one repeats itself", Steps: northReturns(2, "Oslo"), Verdict: report.Pass},
-		{Name: "a question of the other loop", Steps: bothLoops(otherQuestion, nil), Verdict: report.Fail,
-			Message: fmt.Sprintf("in the model request, found %q", north.question)},
-		{Name: "a result of the other loop", Steps: northReturns(1, south.cities[0]), Verdict: report.Fail,
-			Message: `in the result, found "Naples"`},
-		{Name: "a result of neither loop", Steps: northReturns(2, "Atlantis"), Verdict: report.NotObserved,
-			Message: "no text of either loop"},
-		{Name: "the second is refused", In: tracetest.InA, Verdict: report.NotApplicable, Message: `"busy" (code -32000)`,
-			Steps: func(s *tracetest.Story) {
-				bothQuestions(s)
-				s.Refuses(-32000, "busy")
-				s.Asked--
-				s.Answers(useOf("Oslo"))
-			}},
-		{Name: "both are unfulfilled", In: tracetest.InB, Verdict: report.NotApplicable, Message: tracetest.NotFulfilled,
-			Steps: func(s *tracetest.Story) { bothQuestions(s); s.PassesBarrier() }},
-		{Name: "unknown conversations", Verdict: report.NotObserved, Message: "request 1 does not say its conversation",
-			Steps: func(s *tracetest.Story) {
-				s.AsksAll(tracetest.Asking(north.question), tracetest.Asking(south.question))
-			}},
-		{Name: "one round only", Verdict: report.NotObserved, Message: "did not send sampling request 3",
-			Steps: func(s *tracetest.Story) {
-				bothQuestions(s)
-				answersEach(s, 2, map[int]string{1: useOf("Oslo"), 2: useOf("Naples")})
-			}},
-	})
+	judges(t, "interleaved", "two-loops",
+		passes("they do not", bothLoops(nil, nil)),
+		passes("one repeats itself", northReturns(2, "Oslo")),
+		fails("a question of the other loop",
+			bothLoops(otherQuestion, nil), fmt.Sprintf("in the model request, found %q", north.question)),
+		fails("a result of the other loop", northReturns(1, south.cities[0]), `in the result, found "Naples"`),
+		unobserved("a result of neither loop", northReturns(2, "Atlantis"), "no text of either loop"),
+		legacy(inapplicable("the second is refused", func(s *session) {
+			bothQuestions(s)
+			s.Refuses(-32000, "busy")
+			s.Asked--
+			s.Answers(useOf("Oslo"))
+		}, `"busy" (code -32000)`)),
+		modern(inapplicable("both are unfulfilled",
+			func(s *session) { bothQuestions(s); s.PassesBarrier() }, tracetest.NotFulfilled)),
+		unobserved("unknown conversations", func(s *session) {
+			s.AsksAll(tracetest.Asking(north.question), tracetest.Asking(south.question))
+		}, "request 1 does not say its conversation"),
+		unobserved("one round only", func(s *session) {
+			bothQuestions(s)
+			answersEach(s, 2, map[int]string{1: useOf("Oslo"), 2: useOf("Naples")})
+		}, "did not send sampling request 3"),
+	)
 }
 
 // lockers are all questions in flight, which the model receives in reverse order, and the client's texts; no response
 // for "".
-func lockers(answer func(n int) string) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+func lockers(answer func(n int) string) func(*session) {
+	return func(s *session) {
 		var asks []any
 		for n := range atOnce {
 			asks = append(asks, conversing(s, n+1, lockerQuestion(n+1)))
@@ -155,8 +150,8 @@ func lockers(answer func(n int) string) func(*tracetest.Story) {
 }
 
 // lockersBut are the lockers with another text for one of them, and what follows.
-func lockersBut(odd int, text string, then ...func(*tracetest.Story)) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+func lockersBut(odd int, text string, then ...func(*session)) func(*session) {
+	return func(s *session) {
 		lockers(func(n int) string {
 			if n == odd {
 				return text
@@ -171,58 +166,51 @@ func lockersBut(odd int, text string, then ...func(*tracetest.Story)) func(*trac
 
 func TestManyRequestsInFlightGetTheirOwnResults(t *testing.T) {
 	none := lockers(func(int) string { return "" })
-	twice := lockersBut(0, "", func(s *tracetest.Story) { s.Answers(tracetest.Saying(lockerAnswer(16))) })
+	twice := lockersBut(0, "", func(s *session) { s.Answers(tracetest.Saying(lockerAnswer(16))) })
 	const all = "16 of 16 requests in flight got their own result, 0 an error"
-	tracetest.RunCheck(t, catalogue, "loop/concurrent", "sixteen-at-once", []tracetest.Test{
-		{Name: "all", Steps: lockers(lockerAnswer), Verdict: report.Pass, Message: all},
-		{Name: "texts around them", Steps: lockers(func(n int) string { return "Well. " + lockerAnswer(n) }),
-			Verdict: report.Pass, Message: all},
-		{Name: "one error", In: tracetest.InA, Verdict: report.Pass,
-			Message: "15 of 16 requests in flight got their own result, 1 an error",
-			Steps:   lockersBut(16, "", func(s *tracetest.Story) { s.Refuses(-32000, "busy") })},
-		{Name: "all unfulfilled", In: tracetest.InB, Verdict: report.Pass, Message: "does not fulfil 16 requests",
-			Steps: func(s *tracetest.Story) { none(s); s.PassesBarrier() }},
-		{Name: "one of another question", Steps: lockersBut(3, lockerAnswer(5)), Verdict: report.Fail,
-			Message: "question 3 of 16 in flight, found the one to question 5"},
-		{Name: "one of no question", Steps: lockersBut(3, "Any key."), Verdict: report.Fail,
-			Message: "question 3 of 16 in flight, found another text"},
-		{Name: "one is missing", In: tracetest.InA, Steps: lockersBut(7, ""), Verdict: report.Fail,
-			Message: "1 are missing, first that to request 7: no result and no error"},
-		{Name: "one is missing", In: tracetest.InB, Steps: lockersBut(7, ""), Verdict: report.Fail,
-			Message: "1 are missing, first that to request 7: the retry has other keys"},
-		{Name: "the client dies", In: tracetest.InA, Verdict: report.Fail, Message: "it panicked: concurrent map writes",
-			Steps: lockersBut(7, "", func(s *tracetest.Story) { s.Ends(trace.Process{Panic: "concurrent map writes"}) })},
-		{Name: "one twice", In: tracetest.InA, Steps: twice, Verdict: report.Fail, Message: "found 2 to one"},
-		{Name: "one twice, which another check judges", In: tracetest.InB, Steps: twice, Verdict: report.Pass,
-			Message: all},
-		{Name: "a response may still come", In: tracetest.InB, Steps: none, Verdict: report.NotObserved,
-			Message: "no response to request 1"},
-		{Name: "one question only", Verdict: report.NotObserved, Message: "did not send sampling request 2",
-			Steps: func(s *tracetest.Story) {
-				s.Asks(conversing(s, 1, lockerQuestion(1))).Answers(tracetest.Saying(lockerAnswer(1)))
-			}},
-		{Name: "unknown conversations", Verdict: report.NotObserved, Message: "request 1 does not say its conversation",
-			Steps: func(s *tracetest.Story) {
-				s.AsksAll(slices.Repeat([]any{tracetest.Asking("What opens it?")}, atOnce)...)
-			}},
-		{Name: "the model has no answer", In: tracetest.InA, Verdict: report.NotObserved, Message: "no rule",
-			Steps: func(s *tracetest.Story) {
-				none(s)
-				s.Prompt(string(dialect.Marshal(conversing(s, 1, lockerQuestion(1)))), trace.ModelEnd{})
-				for i := range s.Trace.Events {
-					if end := s.Trace.Events[i].End; end != nil {
-						end.Status, end.Miss = 404, "no rule"
-					}
+	judges(t, "concurrent", "sixteen-at-once",
+		passes("all", lockers(lockerAnswer), all),
+		passes("texts around them", lockers(func(n int) string { return "Well. " + lockerAnswer(n) }), all),
+		legacy(passes("one error", lockersBut(16, "", func(s *session) { s.Refuses(-32000, "busy") }),
+			"15 of 16 requests in flight got their own result, 1 an error")),
+		modern(passes("all unfulfilled",
+			func(s *session) { none(s); s.PassesBarrier() }, "does not fulfil 16 requests")),
+		fails("one of another question",
+			lockersBut(3, lockerAnswer(5)), "question 3 of 16 in flight, found the one to question 5"),
+		fails("one of no question", lockersBut(3, "Any key."), "question 3 of 16 in flight, found another text"),
+		legacy(fails("one is missing", lockersBut(7, ""), "1 are missing, first that to request 7: no result and no error")),
+		modern(fails("one is missing",
+			lockersBut(7, ""), "1 are missing, first that to request 7: the retry has other keys")),
+		legacy(fails("the client dies",
+			lockersBut(7, "", func(s *session) { s.Ends(trace.Process{Panic: "concurrent map writes"}) }),
+			"it panicked: concurrent map writes")),
+		legacy(fails("one twice", twice, "found 2 to one")),
+		modern(passes("one twice, which another check judges", twice, all)),
+		modern(unobserved("a response may still come", none, "no response to request 1")),
+		unobserved("one question only", func(s *session) {
+			s.Asks(conversing(s, 1, lockerQuestion(1))).Answers(tracetest.Saying(lockerAnswer(1)))
+		}, "did not send sampling request 2"),
+		unobserved("unknown conversations", func(s *session) {
+			s.AsksAll(slices.Repeat([]any{tracetest.Asking("What opens it?")}, atOnce)...)
+		}, "request 1 does not say its conversation"),
+		legacy(unobserved("the model has no answer", func(s *session) {
+			none(s)
+			s.Prompt(string(dialect.Marshal(conversing(s, 1, lockerQuestion(1)))), trace.ModelEnd{})
+			for i := range s.Trace.Events {
+				if end := s.Trace.Events[i].End; end != nil {
+					end.Status, end.Miss = 404, "no rule"
 				}
-			}},
-		{Name: "an unreadable result", In: tracetest.InA, Verdict: report.NotObserved, Message: tracetest.NoContent,
-			Steps: lockersBut(1, "", func(s *tracetest.Story) { s.Responds("1001", `"result":{"role":"assistant"}`) })},
-	})
+			}
+		}, "no rule")),
+		legacy(unobserved("an unreadable result",
+			lockersBut(1, "", func(s *session) { s.Responds("1001", `"result":{"role":"assistant"}`) }),
+			tracetest.NoContent)),
+	)
 }
 
 // A model request names its conversation, so that it belongs to the right one of many requests in flight.
 func TestModelRequestsBelongToTheirOwnRounds(t *testing.T) {
-	retried := func(s *tracetest.Story) {
+	retried := func(s *session) {
 		var asks []any
 		for n := range atOnce {
 			asks = append(asks, conversing(s, n+1, lockerQuestion(n+1)))
@@ -239,7 +227,7 @@ func TestModelRequestsBelongToTheirOwnRounds(t *testing.T) {
 		answersEach(s, atOnce, answers)
 	}
 	for _, revision := range tracetest.BothEras {
-		for name, steps := range map[string]func(*tracetest.Story){
+		for name, steps := range map[string]func(*session){
 			"in reverse order": lockers(lockerAnswer), "after a failed first try": retried,
 			"one without a response": lockersBut(9, ""),
 		} {
@@ -257,8 +245,8 @@ func TestModelRequestsBelongToTheirOwnRounds(t *testing.T) {
 }
 
 func TestTheModelReceivesNothingOfEarlierRequests(t *testing.T) {
-	two := func(prompt func(*tracetest.Story, *request)) func(*tracetest.Story) {
-		return func(s *tracetest.Story) {
+	two := func(prompt func(*session, *request)) func(*session) {
+		return func(s *session) {
 			ask := conversing(s, 1, umbrella.question, story.GetWeather)
 			lap(s, lap(s, ask, useOf("Reykjavik"), nil), tracetest.Saying(umbrella.end), nil)
 			colour := conversing(s, 2, "Name a colour.")
@@ -266,8 +254,8 @@ func TestTheModelReceivesNothingOfEarlierRequests(t *testing.T) {
 			s.Answers(tracetest.Saying("Teal."))
 		}
 	}
-	preceded := func(text string) func(*tracetest.Story) {
-		return two(func(s *tracetest.Story, colour *request) {
+	preceded := func(text string) func(*session) {
+		return two(func(s *session, colour *request) {
 			received := *colour
 			received.Messages = append(history{{Role: "user", Content: server.Text(text)}}, colour.Messages...)
 			s.Prompts(&received)
@@ -276,18 +264,14 @@ func TestTheModelReceivesNothingOfEarlierRequests(t *testing.T) {
 	mark := conversationName((&harness.Case{ID: "loop/two-questions"}).Mark(), 1)
 	require.Equal(t, report.Advice, stateless.Levels[server.V20251125])
 	require.Equal(t, report.Should, stateless.Levels[server.V20260728])
-	tracetest.RunCheck(t, catalogue, "loop/stateless", "two-questions", []tracetest.Test{
-		{Name: "it does not", Steps: two(func(s *tracetest.Story, colour *request) { s.Prompts(colour) }),
-			Verdict: report.Pass},
-		{Name: "the client's own text", Steps: preceded("You speak for a server of mine."), Verdict: report.Pass},
-		{Name: "a question", Steps: preceded("Before this: " + umbrella.question), Verdict: report.Warn,
-			Message: umbrella.question},
-		{Name: "a tool result", Steps: preceded("You know of sleet and gusts."), Verdict: report.Warn,
-			Message: `"sleet and gusts"`},
-		{Name: "the model's text", Steps: preceded(umbrella.end), Verdict: report.Warn, Message: umbrella.end},
-		{Name: "a system prompt", Steps: preceded("(conversation " + mark + ")"), Verdict: report.Warn,
-			Message: "conversation " + mark + " of loop/two-questions"},
-		{Name: "no model request", Steps: two(func(*tracetest.Story, *request) {}), Verdict: report.NotObserved,
-			Message: "received no request for sampling request 3"},
-	})
+	judges(t, "stateless", "two-questions",
+		passes("it does not", two(func(s *session, colour *request) { s.Prompts(colour) })),
+		passes("the client's own text", preceded("You speak for a server of mine.")),
+		warns("a question", preceded("Before this: "+umbrella.question), umbrella.question),
+		warns("a tool result", preceded("You know of sleet and gusts."), `"sleet and gusts"`),
+		warns("the model's text", preceded(umbrella.end), umbrella.end),
+		warns("a system prompt", preceded("(conversation "+mark+")"), "conversation "+mark+" of loop/two-questions"),
+		unobserved("no model request",
+			two(func(*session, *request) {}), "received no request for sampling request 3"),
+	)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // mostRounds is the number of rounds after which a client counts as one without a limit.
@@ -26,7 +25,7 @@ var endless = harness.Case{ID: "loop/sixty-four-rounds", Barrier: true,
 var iterationLimit = check.Check{
 	ID: "iteration-limit", Cases: []string{"sixty-four-rounds"},
 	Rule:   "Reports after how many rounds of a loop the client stops",
-	Levels: check.Everywhere(report.May), Requests: 1,
+	Levels: check.May, Requests: 1,
 	Statements: []string{"2025-11-25/sampling/20", "2026-07-28/sampling/27"},
 	Cause:      "servers and clients limit loops to 5 or 10 rounds, to 25, or not at all",
 	Fix:        "Nothing to fix: the limit is the client's choice. Set one against servers that loop for ever.",
@@ -36,12 +35,12 @@ var iterationLimit = check.Check{
 		case r == nil && sent < mostRounds:
 			return check.NotObserved("the server did not send sampling request %d%s", sent+1, e.WhyNoResult(sent))
 		case r == nil:
-			return check.Info("the client continues for all %d rounds of the case", sent).Show(e.Rounds[sent-1].Asked, "")
+			return check.Info("the client continues for all %d rounds of the case", sent).At(e.Rounds[sent-1].Asked)
 		case how == "":
 			return check.NotObserved("no result for sampling request %d (see loop/stops-with-error)%s", r.N, e.WhyNoResult(r.N)).
-				Show(r.Asked, "")
+				At(r.Asked)
 		}
-		return check.Info("the client continues for %d rounds: %s", r.N-1, how).Show(r.Asked, "")
+		return check.Info("the client continues for %d rounds: %s", r.N-1, how).At(r.Asked)
 	},
 }
 
@@ -64,7 +63,7 @@ func stop(e *evidence.Case) (r *evidence.Round, how string) {
 var stopsWithError = check.Check{
 	ID: "stops-with-error", Cases: []string{"sixty-four-rounds"},
 	Rule:   "Every request of a long loop gets a response; a client that stops early returns an error",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the client's own loop ends without a response to the sampling request that is over the limit",
 	Fix:   "Return an error for the sampling request that is over the limit. In 2026-07-28, cancel the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -77,18 +76,15 @@ var stopsWithError = check.Check{
 		case r.CassetteMiss() != "":
 			return check.NotObserved("the model had no answer for sampling request %d", r.N)
 		case len(r.Answers) > 0 && !e.Session.AnswersAny():
-			return check.NotObserved("the client returns no result for any sampling request%s", e.WhyNoResult(r.N))
+			return check.AnswersNothing(e, r.N)
 		case len(r.Answers) > 0:
 			return *check.UnreadableContent(r.Result())
 		case len(cancels) > 0:
 			return check.Pass("the client continues for %d rounds and then cancels its call", r.N-1)
 		case !e.Revision.Modern(), e.Session.Ended != nil && !e.Session.Ended.Clean():
-			v := check.Fail("expected a response to sampling request %d, found none: %s", r.N, e.Session.Ending())
-			return check.ShowOutput(e.Session, v.Show(r.Asked, ""))
+			return check.Fail("expected a response to sampling request %d, found none: %s", r.N, e.Session.Ending()).
+				At(r.Asked).ShowOutput(e.Session)
 		}
-		if v := check.Unsettled(e, r); v != nil {
-			return *v
-		}
-		return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
+		return check.Unsettled(e, r).Or(check.NoResult(e, r))
 	},
 }

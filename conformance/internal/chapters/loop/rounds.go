@@ -35,7 +35,7 @@ var growing = harness.Case{ID: "loop/three-cities", Barrier: true,
 var threeRounds = check.Check{
 	ID: "three-rounds", Cases: []string{"three-cities"},
 	Rule:   "In each round of a tool loop the model receives the whole history, and its final text reaches the server",
-	Levels: check.Everywhere(report.Robust), Statements: requirements.Balance, Requests: 1,
+	Levels: check.Robust, Statements: requirements.Balance, Requests: 1,
 	Cause: "the client keeps its own history and appends the server's to it, or passes on only the last messages",
 	Fix:   "Build the model request from all messages of the sampling request, in their order, and from nothing else.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -128,7 +128,7 @@ func endsInText(e *evidence.Case) check.Verdict {
 	}
 	if !evidence.Holds(a.Blocks(), t.end) {
 		return check.Fail("expected the final text after %d rounds, found another result", rounds).Show(said, "%q", t.end).
-			ShowJSON(a.At("content"), a.Member("content"))
+			ShowMembers(a, "content")
 	}
 	return check.Pass("the final text came back after %d rounds", rounds).Show(a.At("content"), "%q", t.end)
 }
@@ -166,7 +166,7 @@ func eager(string) []*llm.Rule {
 var lastRoundNone = check.Check{
 	ID: "last-round-none", Cases: []string{"told-to-stop"},
 	Rule:   `A loop that the server ends with the tool choice "none" ends in text`,
-	Levels: check.Everywhere(report.Robust), Requests: 3,
+	Levels: check.Robust, Requests: 3,
 	Statements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
 	Cause:      "toolChoice is not passed on, or tools that the history uses are left out, which some providers refuse",
 	Fix:        `Send the provider's tool choice for "none" together with the tools. Leave tool uses out of the result.`,
@@ -174,7 +174,7 @@ var lastRoundNone = check.Check{
 		r := e.Rounds[2]
 		if x := r.LastExchange(); x != nil && x.End.Refused != "" {
 			return check.Fail("expected the model to accept the last request of the loop, it refused: %s", x.End.Refused).
-				ShowAs("server sent", r.Asked.At("toolChoice"), "%q", dialect.ChoiceNone).Show(x.Place, "")
+				ShowAs("server sent", r.Asked.At("toolChoice"), "%q", dialect.ChoiceNone).At(x.Place)
 		}
 		if how := check.Refusal(e, r); how != "" {
 			return check.NotApplicable("the client refuses the last request of the loop: %s", how)

@@ -112,9 +112,9 @@ func HostileCase(name string, request func(*server.Session) (params json.RawMess
 			if err != nil {
 				return nil, err
 			}
-			inTime := story.Either(patience, wrong.Done(), nil)
+			inTime := story.WaitFor(patience, wrong.Done(), nil)
 			result, err := s.Sample(s.Ask("Are you still there?"))
-			if err == nil && !inTime && !story.Either(patience/4, wrong.Done(), nil) {
+			if err == nil && !inTime && !story.WaitFor(patience/4, wrong.Done(), nil) {
 				late.wait()
 			}
 			return result, err
@@ -147,5 +147,5 @@ func (l *lateness) settled(ctx context.Context) {
 	l.mu.Lock()
 	left := time.Until(l.until)
 	l.mu.Unlock()
-	story.Either(left, ctx.Done(), nil)
+	story.WaitFor(left, ctx.Done(), nil)
 }

@@ -21,7 +21,7 @@ const fixByValidation = "Validate the params against the schema before you call 
 var errorDue = check.Check{
 	ID: "error-due", Cases: casesOf(due),
 	Rule:   "The client refuses a request that lacks a required field, or has one that it cannot read",
-	Levels: check.Everywhere(report.Should), Statements: validatesContent, Results: 1, Requests: 2,
+	Levels: check.Should, Statements: validatesContent, Results: 1, Requests: 2,
 	Cause: "the params are passed on as they came, or the client invents missing ones: a limit, a role, a message",
 	Fix:   fixByValidation,
 	Judge: judgeRefusal,
@@ -30,7 +30,7 @@ var errorDue = check.Check{
 var wrongTypes = check.Check{
 	ID: "wrong-types", Cases: casesOf(wrongType),
 	Rule:   "The client refuses a required field of a wrong type",
-	Levels: check.Everywhere(report.Should), Statements: validatesContent, Results: 1, Requests: 2,
+	Levels: check.Should, Statements: validatesContent, Results: 1, Requests: 2,
 	Cause: "the value is converted, or passed on as it came",
 	Fix:   fixByValidation,
 	Judge: judgeRefusal,
@@ -53,16 +53,13 @@ func judgeRefusal(e *evidence.Case) check.Verdict {
 		if e.Revision.Modern() && a.Member("content") == nil {
 			v = check.Fail("expected an unfulfilled input request for %s, found a response that is not a result", request(e))
 		}
-		return show(v, e).ShowJSON(a.Place, a.Result)
+		return show(v, e).ShowResult(a)
 	}
 	if len(r.Answers) > 0 {
 		a := r.Answers[0]
 		return check.Pass("the client refused %s with the code %d", request(e), a.Err.Code).ShowJSON(a.Place, a.RawErr)
 	}
-	if v := neitherFulfilledNorRefused(e); v != nil {
-		return *v
-	}
-	return check.Pass("the client did not fulfil %s", request(e)).Show(r.Asked, "")
+	return neitherFulfilledNorRefused(e).Or(check.Pass("the client did not fulfil %s", request(e)).At(r.Asked))
 }
 
 // neitherFulfilledNorRefused returns the verdict for a request without a response that is not, or may not be, a
@@ -73,8 +70,7 @@ func neitherFulfilledNorRefused(e *evidence.Case) *check.Verdict {
 	}
 	r := wrongRequest(e)
 	if !e.Revision.Modern() {
-		v := check.NotObserved("the request got no response (see malformed/answered)").Show(r.Asked, "")
-		return &v
+		return check.Instead(check.NotObserved("the request got no response (see malformed/answered)").At(r.Asked))
 	}
 	return check.Unsettled(e, r)
 }
@@ -106,7 +102,7 @@ var errorCode = check.Check{
 var noModelCall = check.Check{
 	ID: "no-model-call", Cases: casesOf(due, wrongType),
 	Rule:   "A malformed request costs no model call",
-	Levels: check.Everywhere(report.Advice), Results: 1, Requests: 2,
+	Levels: check.Advice, Results: 1, Requests: 2,
 	Cause: "the client calls the model first, and validates the request later or never",
 	Fix:   "Validate the params against the schema before you call the model.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -115,7 +111,7 @@ var noModelCall = check.Check{
 			x := completed[0]
 			v := show(check.Fail("expected no model call for %s, found one that was completed", request(e)), e)
 			if x.Request == nil {
-				return v.Show(x.Place, "")
+				return v.At(x.Place)
 			}
 			return v.ShowJSON(x.Place, x.Request.Body)
 		}
@@ -125,14 +121,14 @@ var noModelCall = check.Check{
 		for _, unmarked := range s.Unmarked {
 			if s.Order[unmarked.Ref] > s.Order[r.Asked.Ref] {
 				return check.NotObserved("the model received a request without the mark of any case, which may be for this one").
-					Show(unmarked, "")
+					At(unmarked)
 			}
 		}
 		if why := s.Unsettled(r.Asked); why != "" {
-			return check.NotObserved("a model call could still have come: %s", why).Show(r.Asked, "")
+			return check.NotObserved("a model call could still have come: %s", why).At(r.Asked)
 		}
 		if len(r.Model) > 0 {
-			return check.Pass("the model refused the client's request").Show(r.Model[0].Place, "")
+			return check.Pass("the model refused the client's request").At(r.Model[0].Place)
 		}
 		return check.Pass("no call of the model was completed")
 	},
@@ -141,7 +137,7 @@ var noModelCall = check.Check{
 var tolerated = check.Check{
 	ID: "tolerated", Cases: casesOf(ignorable, valid),
 	Rule:   "Reports how the client treats valid requests that make no sense, and optional fields of a wrong type",
-	Levels: check.Everywhere(report.May), Results: 1, Requests: 2,
+	Levels: check.May, Results: 1, Requests: 2,
 	Cause: "nothing is wrong: the client may answer, correct or refuse such requests",
 	Fix:   "Nothing to fix.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -153,14 +149,11 @@ var tolerated = check.Check{
 			if malformationOf(e).at == "maxTokens" && x != nil && x.Request != nil && x.Request.MaxTokens != nil {
 				how += fmt.Sprintf(", with a limit of %d tokens", *x.Request.MaxTokens)
 			}
-			return check.Info("%s: %s", name, how).Show(a.Place, "")
+			return check.Info("%s: %s", name, how).At(a.Place)
 		}
 		if len(r.Answers) > 0 {
-			return check.Info("%s: refused", name).Show(r.Answers[0].Place, "")
+			return check.Info("%s: refused", name).At(r.Answers[0].Place)
 		}
-		if v := neitherFulfilledNorRefused(e); v != nil {
-			return *v
-		}
-		return check.Info("%s: not fulfilled", name).Show(r.Asked, "")
+		return neitherFulfilledNorRefused(e).Or(check.Info("%s: not fulfilled", name).At(r.Asked))
 	},
 }

@@ -51,14 +51,13 @@ func perished(e *evidence.Case) *check.Verdict {
 	if s.Ended == nil || s.Ended.Clean() || continued(e) {
 		return nil
 	}
-	v := check.NotObserved("the client did not survive the request (see malformed/survives): %s", s.Ending())
-	return &v
+	return check.Instead(check.NotObserved("the client died of the request (see malformed/survives): %s", s.Ending()))
 }
 
 var survives = check.Check{
 	ID:     "survives",
 	Rule:   "A malformed request neither crashes nor hangs the client",
-	Levels: check.Everywhere(report.Robust), Results: 1, Requests: 2,
+	Levels: check.Robust, Results: 1, Requests: 2,
 	Cause: "a member is used before it is validated: a null object, a missing array, nesting without a limit",
 	Fix:   "Validate the params before you use them. Turn every exception into an error for that one request.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -71,7 +70,7 @@ var survives = check.Check{
 		case s.Ended.Clean():
 			return check.Pass("the client ended cleanly after %s", request(e))
 		}
-		return check.ShowOutput(s, show(check.Fail("expected the client to survive %s: %s", request(e), s.Ending()), e))
+		return show(check.Fail("expected the client to survive %s: %s", request(e), s.Ending()), e).ShowOutput(s)
 	},
 }
 
@@ -84,13 +83,13 @@ var answered = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := wrongRequest(e)
 		if len(r.Answers) > 0 {
-			return check.Pass("the request got a response").Show(r.Answers[0].Place, "")
+			return check.Pass("the request got a response").At(r.Answers[0].Place)
 		}
 		if v := perished(e); v != nil {
 			return *v
 		}
 		if why := e.Session.Unsettled(r.Asked); why != "" {
-			return check.NotObserved("no response came, but one could still have come: %s", why).Show(r.Asked, "")
+			return check.NotObserved("no response came, but one could still have come: %s", why).At(r.Asked)
 		}
 		return show(check.Fail("expected a response to %s, found none; later requests got one", request(e)), e)
 	},
@@ -99,14 +98,14 @@ var answered = check.Check{
 var alive = check.Check{
 	ID:     "alive",
 	Rule:   "The client samples as before after a malformed request",
-	Levels: check.Everywhere(report.Robust), Results: 1, Requests: 2,
+	Levels: check.Robust, Results: 1, Requests: 2,
 	Cause: "an exception ends the connection, or leaves it in a state without responses",
 	Fix:   "Turn the exception into an error for that one request, and continue.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		later := validAfter(e.Session, wrongRequest(e))
 		for _, r := range later {
 			if a := r.Result(); a != nil {
-				return check.Pass("a later plain question got a result").Show(a.Place, "")
+				return check.Pass("a later plain question got a result").At(a.Place)
 			}
 		}
 		if v := perished(e); v != nil {

@@ -12,20 +12,22 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
+type session = tracetest.Story
+
 func TestARetryRepeatsTheRequestWithInput(t *testing.T) {
 	one, two := asks(7, inputs("a")+state("s")), asks(7, inputs("a", "b")+state("s"))
 	retry := calls(8, withState("s")+gives("a"))
 	nextRound := []step{one, retry, asks(8, inputs("b")), calls(9, gives("b"))}
 	lateDouble := []step{one, retry, asks(8, inputs("b")), calls(9, withState("s")+gives("a")), calls(10, gives("b"))}
-	otherMethod := func(s *tracetest.Story) {
+	otherMethod := func(s *session) {
 		s.Frame(s.CaseID, trace.FromClient, 0,
 			`{"jsonrpc":"2.0","id":8,"method":"prompts/get","params":{"name":"x"`+withState("s")+gives("a")+`}}`)
 	}
-	modelFails := func(s *tracetest.Story) {
+	modelFails := func(s *session) {
 		s.Asks(tracetest.Asking("Which?")).
 			Prompt(`{"messages":[],"maxTokens":1}`, trace.ModelEnd{Status: 500, Miss: "no rule"})
 	}
-	callsAnew := func(s *tracetest.Story) { s.Calls() }
+	callsAnew := func(s *session) { s.Calls() }
 	run(t, []test{
 		{"retried", "several", "a retry", report.Pass, "", []step{two, calls(8, withState("s")+gives("b", "a"))}},
 		{"retried", "several", "no retry", report.Fail, "found none", []step{two}},
@@ -149,7 +151,7 @@ func TestOtherRequestsHaveNoInputOfTheCall(t *testing.T) {
 
 func TestAClientRetriesPromptsWithInput(t *testing.T) {
 	gets := func(id int, members string) step {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			s.Frame(s.CaseID, trace.FromClient, 0, fmt.Sprintf(
 				`{"jsonrpc":"2.0","id":%d,"method":"prompts/get","params":{%s"name":"mrtr-prompt"%s}}`, id, s.Meta(), members))
 		}
@@ -213,12 +215,12 @@ func TestTheTypeOfAResultDecides(t *testing.T) {
 
 func TestRequestsOfTheServerGetNoResponse(t *testing.T) {
 	request := func(id, method string) step {
-		return inOrder(func(s *tracetest.Story) {
+		return inOrder(func(s *session) {
 			s.Frame(s.CaseID, trace.ToClient, 200, `{"jsonrpc":"2.0","id":"`+id+`","method":"`+method+`","params":{}}`)
 		}, result(7, `"content":[],"resultType":"complete"`))
 	}
 	response := func(id, rest string) step {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":`+id+`,`+rest+`}`)
 		}
 	}
@@ -247,7 +249,7 @@ func TestAClientSurvivesInputRequestsThatItCannotFulfil(t *testing.T) {
 		return []step{undeclared, calls(8, withState("s")+givesRaw(responses))}
 	}
 	invalid := asks(7, `"inputRequests":{"bad":null},`)
-	panics := func(s *tracetest.Story) { s.Ends(trace.Process{Panic: "nil"}) }
+	panics := func(s *session) { s.Ends(trace.Process{Panic: "nil"}) }
 	run(t, []test{
 		{"undeclared-input", "undeclared", "no retry", report.Pass, "roots/list", []step{undeclared, passesBarrier}},
 		{"undeclared-input", "undeclared", "no retry yet", report.NotObserved, "no later sampling request",

@@ -86,7 +86,7 @@ func noneOf(e *evidence.Case, responses []evidence.Answer) check.Verdict {
 			ShowAs("server sent", asked, "").
 			ShowAs("client sent", responses[0].Place, "a response for %s", check.OrMissing(responses[0].ID))
 	}
-	return check.UnsettledSince(e, asked).Or(check.Pass("the client sent no response").Show(asked, ""))
+	return check.UnsettledSince(e, asked).Or(check.Pass("the client sent no response").At(asked))
 }
 
 // sentDirectly returns the place of the server's last request in the case; nil for none.

@@ -53,7 +53,7 @@ func notFulfilled(e *evidence.Case) *check.Verdict {
 	}
 	fulfilled := func(found string, at evidence.Place) *check.Verdict {
 		return check.Instead(check.Fail("expected the client to ignore the inputRequests of %s, found %s", result, found).
-			Show(r.InputRequired.Place, "").Show(at, ""))
+			At(r.InputRequired.Place, at))
 	}
 	if len(r.Retries) > 0 {
 		return fulfilled("a retry", r.Retries[0].Place)
@@ -72,8 +72,8 @@ func outcomeReported(e *evidence.Case) *check.Verdict {
 	if v := settled(e, r); v != nil {
 		return v
 	}
-	return check.Instead(check.Unsupported("the client ignored the inputRequests; make it report the outcome of its call "+
-		"(docs/adapters.md)").Show(r.InputRequired.Place, ""))
+	return check.Instead(check.Unsupported("the client ignored the inputRequests; make it report how its call ended " +
+		"(docs/adapters.md)").At(r.InputRequired.Place))
 }
 
 var missingResultType = check.Check{
@@ -84,10 +84,10 @@ var missingResultType = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		at, outcome := sentLookAlike(e).InputRequired.Place, e.ReportedOutcome()
 		if outcome == harness.Completed {
-			return check.Pass("the client treated the result as complete").Show(at, "")
+			return check.Pass("the client treated the result as complete").At(at)
 		}
 		return check.Warn("the client refuses a result without resultType (%s), which an older server may send", outcome).
-			Show(at, "")
+			At(at)
 	},
 }
 
@@ -105,7 +105,7 @@ var unknownResultType = check.Check{
 		case harness.InputRequired:
 			return check.Warn(found, result.Type, outcome).Show(result.At("resultType"), "%q", result.Type)
 		}
-		return check.Pass("the call ended with an error").Show(result.Place, "")
+		return check.Pass("the call ended with an error").At(result.Place)
 	},
 }
 
@@ -133,7 +133,7 @@ var undeclaredInput = check.Check{
 		method := from.InputRequired.Requests["undeclared"]
 		if len(from.Retries) == 0 {
 			return settled(e, from).
-				Or(check.Pass("the client did not retry: it does not declare %s", method).Show(from.InputRequired.Place, ""))
+				Or(check.Pass("the client did not retry: it does not declare %s", method).At(from.InputRequired.Place))
 		}
 		retry := from.Retries[0]
 		answer := retry.Responses["undeclared"]
@@ -176,12 +176,12 @@ var badInput = check.Check{
 		at, s := e.InputRequiredResults()[0].InputRequired, e.Session
 		switch {
 		case s.ServedLater(s.Order[at.Ref]):
-			return check.Pass("the client went on").Show(at.Place, "")
+			return check.Pass("the client went on").At(at.Place)
 		case s.Ended != nil && s.Ended.Clean():
-			return check.UnsettledAfter(s, at.Place, "the client may not have gone on "+after).Show(at.Place, "")
+			return check.UnsettledAfter(s, at.Place, "the client may not have gone on "+after).At(at.Place)
 		}
 		raw := strings.TrimSpace(string(s.Trace.Find(at.Ref).Frame.Raw))
-		return check.ShowOutput(s, check.Fail("expected the client to go on %s, found: %s", after, s.Ending()).
-			ShowJSON(at.At("inputRequests"), []byte(raw)))
+		return check.Fail("expected the client to go on %s, found: %s", after, s.Ending()).
+			ShowJSON(at.At("inputRequests"), []byte(raw)).ShowOutput(s)
 	},
 }

@@ -74,7 +74,7 @@ func inputRequired(e *evidence.Case) *check.Verdict {
 func someRetry(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.Retries() > 0,
 		check.NotObserved("the client sent no retry (see mrtr/retried)").
-			Show(e.InputRequiredResults()[0].InputRequired.Place, ""))
+			At(e.InputRequiredResults()[0].InputRequired.Place))
 }
 
 // modelAnswered needs a model that had an answer for every request of the client.
@@ -91,7 +91,7 @@ func modelAnswered(e *evidence.Case) *check.Verdict {
 func settled(e *evidence.Case, from *request) *check.Verdict {
 	at := from.InputRequired.Place
 	why := e.Session.Unsettled(at)
-	return check.Unless(why == "", check.NotObserved("no retry came, but one could still have come: %s", why).Show(at, ""))
+	return check.Unless(why == "", check.NotObserved("no retry came, but one could still have come: %s", why).At(at))
 }
 
 // noFault is the verdict on a retry without a fault.
@@ -117,9 +117,9 @@ func eachRetry(pass string, kind func(*evidence.InputRequired) bool,
 		}
 		if last == nil {
 			return check.NotObserved("the client sent no retry after such a result (see mrtr/retried)").
-				Show(results[0].InputRequired.Place, "")
+				At(results[0].InputRequired.Place)
 		}
-		return check.Pass("%s", pass).Show(last.Place, "")
+		return check.Pass("%s", pass).At(last.Place)
 	}
 }
 

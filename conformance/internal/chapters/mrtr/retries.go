@@ -76,17 +76,17 @@ var retried = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		from := e.InputRequiredResults()[0]
 		if len(from.Retries) > 0 {
-			return check.Pass("the client retried the request").Show(from.Retries[0].Place, "")
+			return check.Pass("the client retried the request").At(from.Retries[0].Place)
 		}
 		if v := modelAnswered(e); v != nil {
 			return *v
 		}
 		if calls := e.Session.Calls[e.Case.ID]; len(calls) > 1 {
 			return check.Fail("expected a retry with inputResponses and requestState, found a new call without them").
-				Show(from.InputRequired.Place, "").Show(calls[1].CallPlace(), "")
+				At(from.InputRequired.Place, calls[1].CallPlace())
 		}
-		return check.ShowOutput(e.Session, check.Fail("expected a retry with input, found none%s", e.Died()).
-			Show(from.InputRequired.Place, "asked for: %s", strings.Join(from.InputRequired.Keys(), ", ")))
+		return check.Fail("expected a retry with input, found none%s", e.Died()).
+			Show(from.InputRequired.Place, "asked for: %s", strings.Join(from.InputRequired.Keys(), ", ")).ShowOutput(e.Session)
 	},
 }
 
@@ -203,7 +203,7 @@ var retriesOnce = check.Check{
 			return noFault
 		}
 		return check.Fail("expected 1 retry per result, found %d", len(from.Retries)).
-			Show(from.InputRequired.Place, "").Show(from.Retries[0].Place, "").Show(retry.Place, "")
+			At(from.InputRequired.Place, from.Retries[0].Place, retry.Place)
 	}),
 }
 
@@ -215,8 +215,8 @@ var promptsAndResources = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		from := e.InputRequiredResults()[0]
 		if len(from.Retries) == 0 {
-			return check.ShowOutput(e.Session, check.Fail("expected a retry of %s with input, found none", from.Method).
-				Show(from.InputRequired.Place, ""))
+			return check.Fail("expected a retry of %s with input, found none", from.Method).
+				At(from.InputRequired.Place).ShowOutput(e.Session)
 		}
 		if v := judgeState(e, from, from.Retries[0]); v.Kind != "" {
 			return v
@@ -226,7 +226,7 @@ var promptsAndResources = check.Check{
 				return v
 			}
 		}
-		return check.Pass("the client retried %s with input", from.Method).Show(from.Retries[0].Place, "")
+		return check.Pass("the client retried %s with input", from.Method).At(from.Retries[0].Place)
 	},
 }
 
@@ -293,11 +293,11 @@ var rounds = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		results, n, want := e.InputRequiredResults(), e.Retries(), check.Expected[int](e)
 		if n >= want {
-			return check.Pass("the client completed %d rounds", n).Show(results[n-1].Retries[0].Place, "")
+			return check.Pass("the client completed %d rounds", n).At(results[n-1].Retries[0].Place)
 		}
 		return modelAnswered(e).
-			Or(check.ShowOutput(e.Session, check.Fail("expected %d rounds, found %d%s", want, n, e.Died()).
-				Show(results[len(results)-1].InputRequired.Place, "")))
+			Or(check.Fail("expected %d rounds, found %d%s", want, n, e.Died()).
+				At(results[len(results)-1].InputRequired.Place).ShowOutput(e.Session))
 	},
 }
 
@@ -312,12 +312,12 @@ var endless = check.Check{
 		at := last.InputRequired.Place
 		switch why := e.Session.Unsettled(at); {
 		case n >= check.Expected[int](e):
-			return check.Fail("expected a limit of rounds, found %d rounds", n).Show(last.Retries[0].Place, "")
+			return check.Fail("expected a limit of rounds, found %d rounds", n).At(last.Retries[0].Place)
 		case outcome != "":
-			return check.Pass("the client abandoned the call after %d rounds and reports: %s", n, outcome).Show(at, "")
+			return check.Pass("the client abandoned the call after %d rounds and reports: %s", n, outcome).At(at)
 		case why != "":
-			return check.NotObserved("the client may still continue after %d rounds: %s", n, why).Show(at, "")
+			return check.NotObserved("the client may still continue after %d rounds: %s", n, why).At(at)
 		}
-		return check.Pass("the client abandoned the call after %d rounds", n).Show(at, "")
+		return check.Pass("the client abandoned the call after %d rounds", n).At(at)
 	},
 }

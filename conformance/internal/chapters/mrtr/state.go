@@ -140,10 +140,10 @@ var stateOnly = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		from := e.InputRequiredResults()[0]
 		if len(from.Retries) > 0 {
-			return check.Info("the client retries after a result without inputRequests").Show(from.Retries[0].Place, "")
+			return check.Info("the client retries after a result without inputRequests").At(from.Retries[0].Place)
 		}
 		return settled(e, from).
-			Or(check.Info("the client does not retry after a result without inputRequests").Show(from.InputRequired.Place, ""))
+			Or(check.Info("the client does not retry after a result without inputRequests").At(from.InputRequired.Place))
 	},
 }
 

@@ -19,7 +19,7 @@ type test struct {
 	steps               []step
 }
 
-type step = func(*tracetest.Story)
+type step = func(*session)
 
 func run(t *testing.T, tests []test) {
 	var all []tracetest.Test
@@ -31,7 +31,7 @@ func run(t *testing.T, tests []test) {
 }
 
 func inOrder(steps ...step) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		for _, next := range steps {
 			next(s)
 		}
@@ -40,7 +40,7 @@ func inOrder(steps ...step) step {
 
 // result is the result of the request with the id. Its members are without the braces.
 func result(id int, members string) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		s.Frame(s.CaseID, trace.ToClient, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{%s}}`, id, members))
 	}
 }
@@ -50,7 +50,7 @@ func asks(id int, members string) step { return result(id, members+`"resultType"
 
 // calls is a call of the tool with the id. Its members each begin with a comma.
 func calls(id any, members string) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		if !strings.Contains(members, `"arguments"`) {
 			members = `,"arguments":{}` + members
 		}
@@ -61,7 +61,7 @@ func calls(id any, members string) step {
 
 // listsTools is a request of the client outside the case.
 func listsTools(id, members string) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		s.Frame("", trace.FromClient, 0,
 			`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/list","params":{`+s.Meta()+`"x":1`+members+`}}`)
 	}
@@ -92,12 +92,12 @@ func givesRaw(responses string) string { return `,"inputResponses":` + responses
 func state(s string) string     { return fmt.Sprintf(`"requestState":%q,`, s) }
 func withState(s string) string { return fmt.Sprintf(`,"requestState":%q`, s) }
 
-func passesBarrier(s *tracetest.Story) { s.PassesBarrier() }
+func passesBarrier(s *session) { s.PassesBarrier() }
 
-func prompts(s *tracetest.Story) {
+func prompts(s *session) {
 	s.Prompt(`{"messages":[],"maxTokens":1}`, trace.ModelEnd{Status: 200})
 }
 
-func reports(outcome string) step { return func(s *tracetest.Story) { s.CallEnds(outcome) } }
+func reports(outcome string) step { return func(s *session) { s.CallEnds(outcome) } }
 
-func handlerEnds(s *tracetest.Story) { s.Marks(trace.MarkHandlerEnded, "") }
+func handlerEnds(s *session) { s.Marks(trace.MarkHandlerEnded, "") }

@@ -4,51 +4,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"testing"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-var catalogue = check.Catalogue{Scenario}
+// The forms of a test: see package tracetest.
+var (
+	judges       = tracetest.Judging(Scenario)
+	passes       = tracetest.Passes
+	fails        = tracetest.Fails
+	unobserved   = tracetest.Unobserved
+	inapplicable = tracetest.Inapplicable
+	legacy       = tracetest.Legacy
+	modern       = tracetest.Modern
+	openAI       = tracetest.InOpenAI
+)
 
 type (
-	test  = tracetest.Test
-	steps = func(*tracetest.Story)
-	block = map[string]any
+	session = tracetest.Story
+	test    = tracetest.Test
+	steps   = func(*session)
+	block   = map[string]any
 	// edit changes the history on its way to the model.
 	edit = func([]tracetest.Turn) []tracetest.Turn
 )
-
-// judges runs the tests of a check on a case.
-func judges(t *testing.T, check, caseID string, tests ...test) {
-	for i := range tests {
-		tests[i].Check, tests[i].CaseID = "parallel/"+check, caseID
-	}
-	tracetest.Run(t, catalogue, tests)
-}
-
-func row(name string, do steps, verdict report.Verdict, message string) test {
-	return test{Name: name, Steps: do, Verdict: verdict, Message: message}
-}
-
-func passes(name string, do steps) test          { return row(name, do, report.Pass, "") }
-func fails(name string, do steps, m string) test { return row(name, do, report.Fail, m) }
-
-// unobserved is a test of a check that cannot judge what it needs.
-func unobserved(name string, do steps, m string) test { return row(name, do, report.NotObserved, m) }
-
-// legacy limits a test to the era with error responses, modern to the other one.
-func legacy(t test) test { t.In = tracetest.InA; return t }
-func modern(t test) test { t.In = tracetest.InB; return t }
-
-// openAI limits a test to the dialect with streams.
-func openAI(t test) test { t.Dialects = tracetest.OpenAI; return t }
 
 var (
 	asked = tracetest.AskingForWeather()
@@ -67,7 +50,7 @@ func many(n int) string {
 
 // streams is the first round of a client that asks for a stream; "" is for no result.
 func streams(result string, end trace.ModelEnd) steps {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		body := string(dialect.Marshal(tracetest.AsChat(asked)))
 		s.Asks(asked).Prompt(tracetest.With(body, "stream", "true"), end)
 		if result != "" {
@@ -81,7 +64,7 @@ func streaming(result string) steps {
 }
 
 // second is the first round, and the second sampling request.
-func second(s *tracetest.Story, results story.Results) *tracetest.Story {
+func second(s *session, results story.Results) *session {
 	tracetest.Wants(two)(s)
 	return s.Asks(asked.After(json.RawMessage(two), results))
 }

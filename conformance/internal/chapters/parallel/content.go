@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // content is a tool result that is more than one text, and what must reach the model of it.
@@ -74,7 +73,7 @@ var resultContent = check.Check{
 	Cases: []string{"result-texts", "result-image", "result-images", "result-audio", "result-resource-link",
 		"result-embedded-resource", "result-structured", "result-structured-and-text", "result-empty"},
 	Rule:   "The content of a tool result reaches the model, or the client returns an error",
-	Levels: check.Everywhere(report.Robust), Requests: 2,
+	Levels: check.Robust, Requests: 2,
 	Cause: "the converter reads only text blocks, or only the first block",
 	Fix:   "Send the model every block in a form that its provider accepts, or return an error.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -97,6 +96,6 @@ var resultContent = check.Check{
 		if len(h.sent) == 0 || !h.hasResult(h.sent[0]) { // also an empty result belongs to its tool use
 			return h.show(check.Fail("expected a tool result with %s in the model request, found none", want.name))
 		}
-		return check.Pass("the content reached the model").Show(x.Place, "")
+		return check.Pass("the content reached the model").At(x.Place)
 	},
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -20,13 +19,12 @@ func TestTheContentOfResultsReachesTheModelOrIsRefused(t *testing.T) {
 		continues := func(edit edit) steps { return tracetest.GoesOn(two, want.results, edit) }
 		tests := []test{
 			passes("whole", continues(tracetest.AsItIs)),
-			legacy(row("the client returns an error",
-				func(s *tracetest.Story) { second(s, want.results).Refuses(-32603, "no such content") },
-				report.Pass, `"no such content" (code -32603)`)),
-			modern(row("the client does not continue", func(s *tracetest.Story) { second(s, want.results) },
-				report.Pass, tracetest.NotFulfilled)),
+			legacy(passes("the client returns an error",
+				func(s *session) { second(s, want.results).Refuses(-32603, "no such content") },
+				`"no such content" (code -32603)`)),
+			modern(passes("the client does not continue", func(s *session) { second(s, want.results) }, tracetest.NotFulfilled)),
 			unobserved("the client crashes",
-				func(s *tracetest.Story) { second(s, want.results).Ends(trace.Process{Panic: "no such content"}) },
+				func(s *session) { second(s, want.results).Ends(trace.Process{Panic: "no such content"}) },
 				"the model received no request for sampling request 2"),
 			fails("no result, with its content elsewhere", continues(lastTurn(func(blocks []block) []block {
 				if want.markers != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // The results are alike, except that the last tool failed. Only isError tells the model.
@@ -20,7 +19,7 @@ var failingTool = weather("failing-tool", story.OneFails, cities{"Paris", "Londo
 var errorResult = check.Check{
 	ID: "error-result", Cases: []string{"failing-tool"},
 	Rule:   "The model can tell the result of a failed tool from the others",
-	Levels: check.Everywhere(report.Robust), Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
+	Levels: check.Robust, Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
 	Cause: "isError has no counterpart in the provider's form, and is dropped",
 	Fix:   "Set the provider's own flag, or say in the text of the result that the tool failed.",
 	Judge: func(e *evidence.Case) check.Verdict {

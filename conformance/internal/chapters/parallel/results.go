@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // The stories of these checks, two-cities and thirty-three, are in uses.go.
@@ -15,7 +14,7 @@ import (
 var resultsReachModel = check.Check{
 	ID: "results-reach-model", Cases: []string{"two-cities", "thirty-three"}, Statements: requirements.Balance,
 	Rule:   "All tool results reach the model, each under its own id",
-	Levels: check.Everywhere(report.Robust), Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
+	Levels: check.Robust, Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
 	Cause: "the converter stops after the first tool_result of a message, or joins all of them",
 	Fix: "Map every tool_result block to a result of the provider: with OpenAI, one tool message each; with Anthropic, " +
 		"all at the beginning of the next user message.",
@@ -49,7 +48,7 @@ var resultsReachModel = check.Check{
 var resultsOrder = check.Check{
 	ID: "results-order", Cases: []string{"two-cities"}, Statements: requirements.Balance,
 	Rule:   "Each tool result reaches the model under the id of its tool use, whatever the order",
-	Levels: check.Everywhere(report.Robust), Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
+	Levels: check.Robust, Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
 	Cause: "results are paired with tool uses by position",
 	Fix:   "Pair results with tool uses by toolUseId.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -75,7 +74,7 @@ var resultsOrder = check.Check{
 var usesRestated = check.Check{
 	ID: "uses-restated", Cases: []string{"two-cities"},
 	Rule:   "The model receives its tool uses again with the results, each with its arguments",
-	Levels: check.Everywhere(report.Robust), Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
+	Levels: check.Robust, Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
 	Cause: "only the text of earlier turns is kept, or the arguments are lost in the conversion to the provider's form",
 	Fix:   "Map every tool_use block of the history to a tool call of the provider, with its arguments.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -26,13 +26,13 @@ func TestResultsReachTheModel(t *testing.T) {
 		fails("as a text of the user", continues(func(messages []tracetest.Turn) []tracetest.Turn {
 			return append(messages[:2], tracetest.Turn{Role: "user", Content: server.Text("fifteen degrees, eighteen degrees")})
 		}), "found 0"),
-		openAI(fails("in a request that the model refuses", func(s *tracetest.Story) {
+		openAI(fails("in a request that the model refuses", func(s *session) {
 			more := string(dialect.Marshal(tracetest.AsChat(asked.After([]byte(two), tracetest.WeatherResults))))
 			second(s, tracetest.WeatherResults).
 				Prompt(more, trace.ModelEnd{Status: 400, Refused: "not in this order"}).Refuses(-32603, "no")
 		}, "the model refused it")),
 		unobserved("no model request",
-			func(s *tracetest.Story) { second(s, tracetest.WeatherResults).Answers(tracetest.Saying("Fine.")) },
+			func(s *session) { second(s, tracetest.WeatherResults).Answers(tracetest.Saying("Fine.")) },
 			"the model received no request for sampling request 2"))
 	judges(t, "results-reach-model", "thirty-three",
 		passes("all", thirtyThree(tracetest.AsItIs)),

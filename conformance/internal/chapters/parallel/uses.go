@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // The model uses a tool for two cities at once. The server sends the results in reverse order.
@@ -36,7 +35,7 @@ func numbered(n int) cities {
 var allUses = check.Check{
 	ID: "all-uses", Cases: []string{"two-cities"},
 	Rule:   "All tool uses of a turn reach the server in one array, in the model's order",
-	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{check.ReadableContent(1)},
+	Levels: check.Robust, Results: 1, Needs: []check.Need{check.ReadableContent(1)},
 	Cause: "the client reads only the first tool call, or keeps the calls in a map",
 	Fix:   "Map every tool call of the turn to a tool_use block, in order.",
 	Judge: judgeUses,
@@ -45,7 +44,7 @@ var allUses = check.Check{
 var streamedUses = check.Check{
 	ID: "streamed-uses", Cases: []string{"two-cities"},
 	Rule:   "All tool uses of a turn reach the server if the provider streams them in fragments",
-	Levels: check.Everywhere(report.Robust), Results: 1,
+	Levels: check.Robust, Results: 1,
 	Needs: []check.Need{check.ModelReadsRequest(1), asksForStream, check.ReadableContent(1)},
 	Cause: "fragments are joined without regard to the index of their call",
 	Fix:   "Keep one call for each index, and append each fragment to the call of its index.",
@@ -57,7 +56,7 @@ func judgeUses(e *evidence.Case) check.Verdict {
 	a, want := e.Rounds[0].Result(), check.Expected[cities](e)
 	uses := a.Uses()
 	show := func(v check.Verdict) check.Verdict {
-		return showUses(v.Show(evidence.Place{Label: "model said"}, "get_weather for %s", strings.Join(want, ", ")), a)
+		return v.Show(evidence.Place{Label: "model said"}, "get_weather for %s", strings.Join(want, ", ")).ShowUses(a)
 	}
 	if len(uses) != len(want) {
 		return show(check.Fail("expected %d tool uses in the result, found %d", len(want), len(uses)))
@@ -71,11 +70,6 @@ func judgeUses(e *evidence.Case) check.Verdict {
 	return show(check.Pass("all %d tool uses reached the server, in the model's order", len(want)))
 }
 
-// showUses adds the tool uses of the result.
-func showUses(v check.Verdict, a *evidence.Answer) check.Verdict {
-	return v.ShowAs("server received", a.At("content"), "%s", evidence.Describe(a.Uses()))
-}
-
 // asksForStream needs a client that streams the model's answer in the first round.
 func asksForStream(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.Rounds[0].LastExchange().Request.Stream,
@@ -85,7 +79,7 @@ func asksForStream(e *evidence.Case) *check.Verdict {
 var uniqueIDs = check.Check{
 	ID: "unique-ids", Cases: []string{"two-cities", "thirty-three"}, Statements: check.ToolUseSchema,
 	Rule:   "The client MUST give each tool use a unique id",
-	Levels: check.Everywhere(report.Must), Results: 1,
+	Levels: check.Must, Results: 1,
 	Cause: "ids are generated from the tool's name, or from a counter that starts anew",
 	Fix:   "Pass the provider's ids on. If it has none, generate one for each tool use.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -102,14 +96,14 @@ var uniqueIDs = check.Check{
 			}
 			seen[use.ID] = use
 		}
-		return showUses(check.Pass("%d tool uses have %d ids", len(uses), len(seen)), a)
+		return check.Pass("%d tool uses have %d ids", len(uses), len(seen)).ShowUses(a)
 	},
 }
 
 var over32Calls = check.Check{
 	ID: "over-32-calls", Cases: []string{"thirty-three"},
 	Rule:   "33 tool uses at once reach the server, or the client returns an error",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "a limit of the client or of a buffer silently drops tool uses",
 	Fix:   "Pass all tool uses on, or return an error with the limit.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -124,8 +118,8 @@ var over32Calls = check.Check{
 		got := evidence.AskedFor(a)
 		for _, city := range want {
 			if !slices.Contains(got, city) {
-				return showUses(check.Fail("expected %d tool uses in the result, found %d: %s is missing",
-					len(want), len(got), city), a)
+				return check.Fail("expected %d tool uses in the result, found %d: %s is missing",
+					len(want), len(got), city).ShowUses(a)
 			}
 		}
 		return check.Pass("all %d tool uses reached the server", len(want))
@@ -148,7 +142,7 @@ func late(c harness.Case) harness.Case {
 var lateDelta = check.Check{
 	ID: "late-delta", Cases: []string{"late-fragment"},
 	Rule:   "A fragment of a tool call with or after the finish reason reaches the server",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Needs: []check.Need{check.ModelReadsRequest(1), asksForStream, allowsLateFragments},
 	Cause: "the client stops reading at the finish reason",
 	Fix:   "Read the stream to its end, and use every fragment.",
@@ -160,16 +154,16 @@ var lateDelta = check.Check{
 			return check.NotObserved("the model sent no stream%s", e.WhyNoResult(1))
 		case a == nil:
 			return check.Fail("expected a result from a stream with a late fragment%s", e.WhyNoResult(1)).
-				Show(r.Model[0].Place, "")
+				At(r.Model[0].Place)
 		}
 		if v := check.UnreadableContent(a); v != nil {
 			return *v
 		}
 		if last := want[len(want)-1]; !slices.Contains(evidence.AskedFor(a), last) {
-			return showUses(check.Fail("expected the late arguments of the last tool call, found none").
-				Show(evidence.Place{Label: "model said"}, "get_weather for %s, last", last), a)
+			return check.Fail("expected the late arguments of the last tool call, found none").
+				Show(evidence.Place{Label: "model said"}, "get_weather for %s, last", last).ShowUses(a)
 		}
-		return showUses(check.Pass("the late fragment reached the server"), a)
+		return check.Pass("the late fragment reached the server").ShowUses(a)
 	},
 }
 

@@ -29,7 +29,7 @@ func TestAllToolUsesReachTheServer(t *testing.T) {
 			openAI(unobserved("no content", answers(tracetest.Without(two, "content")), tracetest.NoContent)))
 	}
 	judges(t, "streamed-uses", "two-cities",
-		row("the client asks for no stream", tracetest.Wants(two), report.NotApplicable, ""))
+		inapplicable("the client asks for no stream", tracetest.Wants(two)))
 }
 
 func TestToolUsesHaveUniqueIDs(t *testing.T) {
@@ -37,24 +37,24 @@ func TestToolUsesHaveUniqueIDs(t *testing.T) {
 		return tracetest.Wants(tracetest.Wanting([3]string{id, "get_weather", "{}"}, [3]string{id, "get_weather", "{}"}))
 	}
 	judges(t, "unique-ids", "two-cities",
-		row("two ids", tracetest.Wants(two), report.Pass, "2 tool uses have 2 ids"),
+		passes("two ids", tracetest.Wants(two), "2 tool uses have 2 ids"),
 		fails("the same id", uses("call_1"), "found call_1 twice"),
 		fails("no ids", uses(""), "found (no id) twice"),
 		unobserved("one tool use", tracetest.Wants(tracetest.Wanting(paris)), "the result has 1 tool uses"))
 	judges(t, "unique-ids", "thirty-three",
-		row("33 ids", tracetest.Wants(many(33)), report.Pass, "33 tool uses have 33 ids"))
+		passes("33 ids", tracetest.Wants(many(33)), "33 tool uses have 33 ids"))
 }
 
 func TestThirtyThreeToolUsesReachTheServerOrAreRefused(t *testing.T) {
 	judges(t, "over-32-calls", "thirty-three",
 		passes("all", tracetest.Wants(many(33))),
 		fails("32 of 33", tracetest.Wants(many(32)), "expected 33 tool uses in the result, found 32: City 33"),
-		legacy(row("the client returns an error", func(s *tracetest.Story) {
+		legacy(passes("the client returns an error", func(s *session) {
 			s.Asks(asked).Refuses(-32603, "too many tools").Calls().Asks(asked).Answers(two)
-		}, report.Pass, `33 tool uses: "too many tools" (code -32603)`)),
+		}, `33 tool uses: "too many tools" (code -32603)`)),
 		legacy(unobserved("the client refuses everything",
-			func(s *tracetest.Story) { s.Asks(asked).Refuses(-32603, "no") }, `"no" (code -32603)`)),
-		unobserved("no result", func(s *tracetest.Story) { s.Asks(asked) }, tracetest.NoAnswer))
+			func(s *session) { s.Asks(asked).Refuses(-32603, "no") }, `"no" (code -32603)`)),
+		unobserved("no result", func(s *session) { s.Asks(asked) }, tracetest.NoAnswer))
 }
 
 func TestALateFragmentReachesTheServer(t *testing.T) {
@@ -65,11 +65,11 @@ func TestALateFragmentReachesTheServer(t *testing.T) {
 		openAI(fails("no result", streaming(""), "no response to request 1")),
 		openAI(unobserved("the model had no stream",
 			streams("", trace.ModelEnd{Status: 404, Miss: "no rule matches"}), "no rule matches")),
-		unobserved("no model request", func(s *tracetest.Story) { s.Asks(asked).Answers(two) },
+		unobserved("no model request", func(s *session) { s.Asks(asked).Answers(two) },
 			"the model received no request for sampling request 1"),
-		row("the client asks for no stream", tracetest.Wants(two), report.NotApplicable, ""),
+		inapplicable("the client asks for no stream", tracetest.Wants(two)),
 		test{Name: "the dialect allows no late fragment", Dialects: []string{dialect.Anthropic},
-			Verdict: report.NotApplicable, Message: "anthropic", Steps: func(s *tracetest.Story) {
+			Verdict: report.NotApplicable, Message: "anthropic", Steps: func(s *session) {
 				const body = `{"stream":true,"messages":[{"role":"user","content":"What is the weather like there?"}]}`
 				s.Asks(asked).Prompt(body, trace.ModelEnd{Status: 200}).Answers(two)
 			}},

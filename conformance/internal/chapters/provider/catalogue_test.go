@@ -1,5 +1,20 @@
 package provider
 
-import "github.com/mcp-conform/mcp-conform/conformance/internal/check"
+import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+)
 
-var catalogue = check.Catalogue{Scenario}
+// The forms of a test: see package tracetest.
+var (
+	judges       = tracetest.Judging(Scenario)
+	passes       = tracetest.Passes
+	fails        = tracetest.Fails
+	warns        = tracetest.Warns
+	informs      = tracetest.Informs
+	unobserved   = tracetest.Unobserved
+	inapplicable = tracetest.Inapplicable
+	unsupported  = tracetest.Unsupported
+	legacy       = tracetest.Legacy
+	modern       = tracetest.Modern
+	about        = tracetest.About
+)

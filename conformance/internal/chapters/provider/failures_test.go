@@ -41,34 +41,30 @@ const (
 
 func TestIsErrorRejectsInventedAnswers(t *testing.T) {
 	apology := returns(tracetest.Saying("Sorry, something went wrong."))
-	tracetest.RunCheck(t, catalogue, "provider-errors/is-error", "server-error", []tracetest.Test{
-		{Name: "an error passes", In: tracetest.InA, Verdict: report.Pass,
-			Message: "HTTP 500 the client returned no answer: " + refused, Steps: afterFailures(refuses, 500)},
-		{Name: "an unfulfilled input request passes", In: tracetest.InB, Verdict: report.Pass,
-			Message: tracetest.NotFulfilled, Steps: afterFailures(refuses, 500)},
-		{Name: "an error after retries passes", In: tracetest.InA, Verdict: report.Pass, Message: refused,
-			Steps: afterFailures(refuses, 500, 500, 500)},
-		{Name: "an answer after a retry passes", Verdict: report.Pass, Message: "after HTTP 500 the client retried",
-			Steps: afterFailures(returns(tracetest.Saying(answer)), 500, 200)},
-		{Name: "an empty answer fails", Verdict: report.Fail, Message: "expected no result after HTTP 500, found an answer",
-			Steps: afterFailures(returns(tracetest.Saying("")), 500, 500)},
-		{Name: "an apology fails", CaseID: "unauthorized", Verdict: report.Fail, Message: "after HTTP 401, found an answer",
-			Steps: afterFailures(apology, 401)},
-		{Name: "an answer after a reset fails", CaseID: "reset", Verdict: report.Fail,
-			Message: "a connection reset, found an answer", Steps: afterFailures(apology, 0)},
-		{Name: "an error as a result fails", Verdict: report.Fail, Message: "a result without content",
-			Steps: afterFailures(returns(`{"error":{"code":-32603,"message":"no"}}`), 500)},
-		{Name: "an empty object fails", In: tracetest.InB, Verdict: report.Fail, Message: "a result without content",
-			Steps: afterFailures(returns(`{}`), 500)},
-		{Name: "a client that does not call the model is not judged", Verdict: report.NotObserved,
-			Message: "the model received no request", Steps: afterFailures(apology)},
-		{Name: "a client that answers nothing at all is not judged", In: tracetest.InA, Verdict: report.NotObserved,
-			Message: `error response to request 1: "no" (code -32603)`, Steps: afterFailures(refusesAndStops, 500)},
-		{Name: "a client that retries until the end is not judged", Verdict: report.NotObserved,
-			Message: "after 3 requests to the model", Steps: afterFailures(hangs, 500, 500, 500)},
-		{Name: "the message counts to ten", Verdict: report.NotObserved, Message: "after more than 10 requests to the model",
-			Steps: afterFailures(hangs, make([]int, 11)...)},
-	})
+	judges(t, "is-error", "server-error",
+		legacy(passes("an error passes",
+			afterFailures(refuses, 500), "HTTP 500 the client returned no answer: "+refused)),
+		modern(passes("an unfulfilled input request passes", afterFailures(refuses, 500), tracetest.NotFulfilled)),
+		legacy(passes("an error after retries passes", afterFailures(refuses, 500, 500, 500), refused)),
+		passes("an answer after a retry passes",
+			afterFailures(returns(tracetest.Saying(answer)), 500, 200), "after HTTP 500 the client retried"),
+		fails("an empty answer fails",
+			afterFailures(returns(tracetest.Saying("")), 500, 500), "expected no result after HTTP 500, found an answer"),
+		about("unauthorized", fails("an apology fails", afterFailures(apology, 401), "after HTTP 401, found an answer")),
+		about("reset", fails("an answer after a reset fails",
+			afterFailures(apology, 0), "a connection reset, found an answer")),
+		fails("an error as a result fails",
+			afterFailures(returns(`{"error":{"code":-32603,"message":"no"}}`), 500), "a result without content"),
+		modern(fails("an empty object fails", afterFailures(returns(`{}`), 500), "a result without content")),
+		unobserved("a client that does not call the model is not judged",
+			afterFailures(apology), "the model received no request"),
+		legacy(unobserved("a client that answers nothing at all is not judged",
+			afterFailures(refusesAndStops, 500), `error response to request 1: "no" (code -32603)`)),
+		unobserved("a client that retries until the end is not judged",
+			afterFailures(hangs, 500, 500, 500), "after 3 requests to the model"),
+		unobserved("the message counts to ten",
+			afterFailures(hangs, make([]int, 11)...), "after more than 10 requests to the model"),
+	)
 }
 
 func TestFailedMRTRRejectsRetriesWithoutInput(t *testing.T) {
@@ -76,20 +72,16 @@ func TestFailedMRTRRejectsRetriesWithoutInput(t *testing.T) {
 		return afterFailures(func(s *session) { s.Retries(responses).OtherwiseAnswers() }, 401)
 	}
 	const missing = "expected an input response in the retry after HTTP 401, found none"
-	tracetest.RunCheck(t, catalogue, "provider-errors/failed-mrtr", "unauthorized", []tracetest.Test{
-		{Name: "no retry passes", In: tracetest.InB, Verdict: report.Pass, Message: tracetest.NotFulfilled,
-			Steps: afterFailures(refuses, 401)},
-		{Name: "a retry with an answer passes", In: tracetest.InB, Verdict: report.Pass, Message: "the retry has a response",
-			Steps: afterFailures(returns(tracetest.Saying("")), 401)},
-		{Name: "a retry without responses fails", In: tracetest.InB, Verdict: report.Fail, Message: missing,
-			Steps: retries(`,"inputResponses":{}`)},
-		{Name: "a retry with the state alone fails", In: tracetest.InB, Verdict: report.Fail,
-			Message: missing, Steps: retries("")},
-		{Name: "a retry with null fails", In: tracetest.InB, Verdict: report.Fail, Message: missing,
-			Steps: afterFailures(returns("null"), 401)},
-		{Name: "a client that does not call the model is not judged", In: tracetest.InB, Verdict: report.NotObserved,
-			Message: "the model received no request", Steps: afterFailures(returns(tracetest.Saying("At six.")))},
-	})
+	judges(t, "failed-mrtr", "unauthorized",
+		modern(passes("no retry passes", afterFailures(refuses, 401), tracetest.NotFulfilled)),
+		modern(passes("a retry with an answer passes",
+			afterFailures(returns(tracetest.Saying("")), 401), "the retry has a response")),
+		modern(fails("a retry without responses fails", retries(`,"inputResponses":{}`), missing)),
+		modern(fails("a retry with the state alone fails", retries(""), missing)),
+		modern(fails("a retry with null fails", afterFailures(returns("null"), 401), missing)),
+		modern(unobserved("a client that does not call the model is not judged",
+			afterFailures(returns(tracetest.Saying("At six."))), "the model received no request")),
+	)
 }
 
 func TestPartialAnswersAreNotComplete(t *testing.T) {
@@ -101,32 +93,26 @@ func TestPartialAnswersAreNotComplete(t *testing.T) {
 	}
 	const half = "The bridge opens at six"
 	const complete = "a truncated answer, found its first part returned as a complete answer"
-	tracetest.RunCheck(t, catalogue, "provider-errors/partial-not-whole", "truncated-stream", []tracetest.Test{
-		{Name: "an error passes", In: tracetest.InA, Verdict: report.Pass, Message: refused, Steps: cutOff(refuses)},
-		{Name: "an unfulfilled input request passes", In: tracetest.InB, Verdict: report.Pass,
-			Message: tracetest.NotFulfilled, Steps: cutOff(refuses)},
-		{Name: "an own stop reason passes", Verdict: report.Pass,
-			Message: "incomplete: cutOff", Steps: stopped(half, `"cutOff"`)},
-		{Name: "an own stop reason and a note pass", Verdict: report.Pass, Message: "incomplete: error",
-			Steps: stopped("The bridge… [interrupted]", `"error"`)},
-		{Name: "an own stop reason without text passes", Verdict: report.Pass,
-			Message: "incomplete: error", Steps: stopped("", `"error"`)},
-		{Name: "an own stop reason and another text fail", Verdict: report.Fail, Message: "found another text",
-			Steps: stopped("Error: the stream ended.", `"error"`)},
-		{Name: "a result without content fails", In: tracetest.InA, Verdict: report.Fail, Message: "a result without content",
-			Steps: cutOff(returns(`{}`))},
-		{Name: "an end of the turn fails", Verdict: report.Fail, Message: complete, Steps: stopped(half, `"endTurn"`)},
-		{Name: "a missing stop reason fails", Verdict: report.Fail, Message: complete, Steps: stopped(half, "")},
-		{Name: "an empty text fails", Verdict: report.Fail, Message: complete, Steps: stopped("", `"endTurn"`)},
-		{Name: "the token limit as the reason warns", Verdict: report.Warn,
-			Message: "maxTokens", Steps: stopped(half, `"maxTokens"`)},
-		{Name: "an answer after a retry passes", Verdict: report.Pass, Message: "retried and received an answer",
-			Steps: cutOff(func(s *session) { s.Fails(200); returns(tracetest.Saying(answer))(s) })},
-		{Name: "an answer after an HTTP error fails", CaseID: "error-midway", Verdict: report.Fail,
-			Message: "found an answer", Steps: afterFailures(returns(tracetest.Saying("")), 500)},
-		{Name: "no response is not judged", Verdict: report.NotObserved,
-			Message: tracetest.NoAnswer, Steps: cutOff(func(*session) {})},
-	})
+	judges(t, "partial-not-whole", "truncated-stream",
+		legacy(passes("an error passes", cutOff(refuses), refused)),
+		modern(passes("an unfulfilled input request passes", cutOff(refuses), tracetest.NotFulfilled)),
+		passes("an own stop reason passes", stopped(half, `"cutOff"`), "incomplete: cutOff"),
+		passes("an own stop reason and a note pass",
+			stopped("The bridge… [interrupted]", `"error"`), "incomplete: error"),
+		passes("an own stop reason without text passes", stopped("", `"error"`), "incomplete: error"),
+		fails("an own stop reason and another text fail",
+			stopped("Error: the stream ended.", `"error"`), "found another text"),
+		legacy(fails("a result without content fails", cutOff(returns(`{}`)), "a result without content")),
+		fails("an end of the turn fails", stopped(half, `"endTurn"`), complete),
+		fails("a missing stop reason fails", stopped(half, ""), complete),
+		fails("an empty text fails", stopped("", `"endTurn"`), complete),
+		warns("the token limit as the reason warns", stopped(half, `"maxTokens"`), "maxTokens"),
+		passes("an answer after a retry passes",
+			cutOff(func(s *session) { s.Fails(200); returns(tracetest.Saying(answer))(s) }), "retried and received an answer"),
+		about("error-midway", fails("an answer after an HTTP error fails",
+			afterFailures(returns(tracetest.Saying("")), 500), "found an answer")),
+		unobserved("no response is not judged", cutOff(func(*session) {}), tracetest.NoAnswer),
+	)
 }
 
 func TestRefusalsAreTold(t *testing.T) {
@@ -144,27 +130,24 @@ func TestRefusalsAreTold(t *testing.T) {
 		heldBack = `{"choices":[{"message":{"content":"The"},"finish_reason":"content_filter"}]}`
 		passedOn = "the text of the refusal is passed on"
 	)
-	const checkID = "provider-errors/refusal-told"
-	tracetest.RunCheck(t, catalogue, checkID, "content-filter", []tracetest.Test{
-		{Name: "the provider's reason passes", Verdict: report.Pass, Message: "content_filter",
-			Steps: stopped(heldBack, filtered, `"content_filter"`)},
-		{Name: "an error passes", In: tracetest.InA, Verdict: report.Pass,
-			Message: "a content filter the client returned no answer: " + refused, Steps: after(heldBack, refuses)},
-		{Name: "an end of the turn fails", Verdict: report.Fail, Message: "for a content filter, found endTurn",
-			Steps: stopped(heldBack, filtered, `"endTurn"`)},
-		{Name: "the token limit as the reason fails", Verdict: report.Fail, Message: "found maxTokens",
-			Steps: stopped(heldBack, filtered, `"maxTokens"`)},
-		{Name: "a missing reason warns", Verdict: report.Warn, Message: "found none", Steps: stopped(heldBack, filtered, "")},
-		{Name: "a provider without a reason is not judged", Verdict: report.NotApplicable,
-			Message: "no stop reason for a content filter", Steps: stopped(stop, filtered, `"endTurn"`)},
-	})
+	const checkID = "refusal-told"
+	judges(t, checkID, "content-filter",
+		passes("the provider's reason passes", stopped(heldBack, filtered, `"content_filter"`), "content_filter"),
+		legacy(passes("an error passes",
+			after(heldBack, refuses), "a content filter the client returned no answer: "+refused)),
+		fails("an end of the turn fails", stopped(heldBack, filtered, `"endTurn"`), "for a content filter, found endTurn"),
+		fails("the token limit as the reason fails", stopped(heldBack, filtered, `"maxTokens"`), "found maxTokens"),
+		warns("a missing reason warns", stopped(heldBack, filtered, ""), "found none"),
+		inapplicable("a provider without a reason is not judged",
+			stopped(stop, filtered, `"endTurn"`), "no stop reason for a content filter"),
+	)
 	tests := []tracetest.Test{
-		{Name: "a reason passes", Verdict: report.Pass, Message: "refusal", Steps: stopped(stop, "", `"refusal"`)},
-		{Name: "a lost refusal fails", Verdict: report.Fail, Message: "found neither", Steps: stopped(stop, "", `"endTurn"`)},
-		{Name: "an end of the turn fails if the provider has a reason", Verdict: report.Fail,
-			Message: "for a refusal, found endTurn", Steps: stopped(`{"stop_reason":"refusal"}`, refusalText, `"endTurn"`)},
-		{Name: "unreadable content is not judged", Verdict: report.NotObserved, Message: tracetest.NoContent,
-			Steps: after(stop, returns(tracetest.Without(tracetest.Saying(""), "content")))},
+		passes("a reason passes", stopped(stop, "", `"refusal"`), "refusal"),
+		fails("a lost refusal fails", stopped(stop, "", `"endTurn"`), "found neither"),
+		fails("an end of the turn fails if the provider has a reason",
+			stopped(`{"stop_reason":"refusal"}`, refusalText, `"endTurn"`), "for a refusal, found endTurn"),
+		unobserved("unreadable content is not judged",
+			after(stop, returns(tracetest.Without(tracetest.Saying(""), "content"))), tracetest.NoContent),
 	}
 	for provider, said := range map[string]string{
 		"OpenAI": stop, "Responses": `{"status":"completed","output":[]}`, "Ollama": `{"done":true,"done_reason":"stop"}`,
@@ -173,7 +156,7 @@ func TestRefusalsAreTold(t *testing.T) {
 		tests = append(tests, tracetest.Test{Name: "the text passes where the provider has no reason: " + provider,
 			Verdict: report.Pass, Message: passedOn, Steps: stopped(said, refusalText, `"endTurn"`)})
 	}
-	tracetest.RunCheck(t, catalogue, checkID, "refusal", tests)
+	judges(t, checkID, "refusal", tests...)
 }
 
 func TestRetriesAreReported(t *testing.T) {
@@ -190,17 +173,17 @@ func TestRetriesAreReported(t *testing.T) {
 			refuses(s)
 		}
 	}
-	tracetest.RunCheck(t, catalogue, "provider-errors/retried", "rate-limited", []tracetest.Test{
-		{Name: "no retry", CaseID: "overloaded", Verdict: report.Info,
-			Message: "after an overloaded model the client did not retry", Steps: afterFailures(refuses, 529)},
-		{Name: "two retries", CaseID: "server-error", Verdict: report.Info,
-			Message: "after HTTP 500 the client retried: 3 requests", Steps: afterFailures(refuses, 500, 500, 500)},
-		{Name: "retries in time", Verdict: report.Info, Message: "3 requests, no sooner than Retry-After",
-			Steps: limited(950*time.Millisecond, 3*time.Second)},
-		{Name: "a retry that is too early", Verdict: report.Info, Message: "3 requests, sooner than Retry-After",
-			Steps: limited(3*time.Second, 500*time.Millisecond)},
-		{Name: "no request to the model", Verdict: report.NotObserved, Message: notCalled, Steps: afterFailures(refuses)},
-	})
+	judges(t, "retried", "rate-limited",
+		about("overloaded", informs("no retry",
+			afterFailures(refuses, 529), "after an overloaded model the client did not retry")),
+		about("server-error", informs("two retries",
+			afterFailures(refuses, 500, 500, 500), "after HTTP 500 the client retried: 3 requests")),
+		informs("retries in time",
+			limited(950*time.Millisecond, 3*time.Second), "3 requests, no sooner than Retry-After"),
+		informs("a retry that is too early",
+			limited(3*time.Second, 500*time.Millisecond), "3 requests, sooner than Retry-After"),
+		unobserved("no request to the model", afterFailures(refuses), notCalled),
+	)
 }
 
 func TestErrorCodesBlameNobodyElse(t *testing.T) {
@@ -216,7 +199,7 @@ func TestErrorCodesBlameNobodyElse(t *testing.T) {
 	for code := range blamingCodes {
 		tests = append(tests, test(code, report.Warn))
 	}
-	tracetest.RunCheck(t, catalogue, "provider-errors/error-code", "server-error", tests)
+	judges(t, "error-code", "server-error", tests...)
 }
 
 func TestClientsStayAliveAfterFailures(t *testing.T) {
@@ -226,22 +209,17 @@ func TestClientsStayAliveAfterFailures(t *testing.T) {
 		s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: s.CaseID, Tool: "other-case"})
 		s.Calls().Asks(tracetest.Asking("And?")).Refuses(-32603, "not again")
 	}
-	tracetest.RunCheck(t, catalogue, "provider-errors/alive", "unauthorized", []tracetest.Test{
-		{Name: "a later response passes", Verdict: report.Pass, Message: "after HTTP 401 the client responded",
-			Steps: afterFailures(refuses, 401)},
-		{Name: "a crash fails", Verdict: report.Fail, Message: "after HTTP 401, found none: it exited with status 1",
-			Steps: afterFailures(func(s *session) { s.Refuses(-32603, "no"); dies(s) }, 401)},
-		{Name: "a client that hangs is not judged", Verdict: report.NotObserved,
-			Message: "found none after 1 request to the model", Steps: afterFailures(hangs, 401)},
-		{Name: "a later error is not judged", In: tracetest.InA, Verdict: report.NotObserved,
-			Message: `"not again" (code -32603)`, Steps: afterFailures(refusesAll, 401)},
-		{Name: "no later call is not judged", Verdict: report.NotObserved, Message: "the client called no other tool",
-			Steps: afterFailures(refusesAndStops, 401)},
-		{Name: "tools in another order are not judged", Verdict: report.Unsupported, Message: "in the order of tools/list",
-			Steps: func(s *session) { s.PassesBarrier(); afterFailures(refusesAndStops, 401)(s) }},
-		{Name: "an interrupted run is not judged", In: tracetest.InA, Verdict: report.NotObserved, Message: "interrupted",
-			Steps: afterFailures(func(s *session) {
-				s.Refuses(-32603, "no").Marks(trace.MarkHandlerEnded, "").Ends(trace.Process{Interrupted: true})
-			}, 401)},
-	})
+	judges(t, "alive", "unauthorized",
+		passes("a later response passes", afterFailures(refuses, 401), "after HTTP 401 the client responded"),
+		fails("a crash fails", afterFailures(func(s *session) { s.Refuses(-32603, "no"); dies(s) }, 401),
+			"after HTTP 401, found none: it exited with status 1"),
+		unobserved("a client that hangs is not judged", afterFailures(hangs, 401), "found none after 1 request to the model"),
+		legacy(unobserved("a later error is not judged", afterFailures(refusesAll, 401), `"not again" (code -32603)`)),
+		unobserved("no later call is not judged", afterFailures(refusesAndStops, 401), "the client called no other tool"),
+		unsupported("tools in another order are not judged",
+			func(s *session) { s.PassesBarrier(); afterFailures(refusesAndStops, 401)(s) }, "in the order of tools/list"),
+		legacy(unobserved("an interrupted run is not judged", afterFailures(func(s *session) {
+			s.Refuses(-32603, "no").Marks(trace.MarkHandlerEnded, "").Ends(trace.Process{Interrupted: true})
+		}, 401), "interrupted")),
+	)
 }

@@ -81,7 +81,7 @@ func inDialect(name string) llm.Matcher {
 var isError = check.Check{
 	ID: "is-error", Cases: names(permanentErrors, badRequest, temporaryErrors, singleRateLimit),
 	Rule:   "If the provider fails, the client returns an error and does not invent an answer",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{resultDespiteFailure},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{resultDespiteFailure},
 	Cause: "the handler returns the provider's error text, or an empty text, as the assistant's message",
 	Fix: "Return an error if the provider returned no answer. In 2026-07-28 do not retry the call: " +
 		"leave its input request unfulfilled.",
@@ -126,7 +126,7 @@ var blamingCodes = map[int]string{
 var retried = check.Check{
 	ID: "retried", Cases: names(temporaryErrors, singleRateLimit),
 	Rule:   "Reports whether and when the client retries after a temporary failure of the provider",
-	Levels: check.Everywhere(report.May), Requests: 1, Needs: []check.Need{modelCalled},
+	Levels: check.May, Requests: 1, Needs: []check.Need{modelCalled},
 	Cause: "the client may choose whether and how often to retry",
 	Fix:   "Wait as long as Retry-After says, and stop after a few retries.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -135,7 +135,7 @@ var retried = check.Check{
 		case 0:
 			return check.NotApplicable("unknown which of several concurrent calls of the tool called the model")
 		case 1:
-			return check.Info("after %s the client did not retry", f).Show(calls[0].Place, "")
+			return check.Info("after %s the client did not retry", f).At(calls[0].Place)
 		}
 		v := check.Info("after %s the client retried: %s%s", f, count(calls), againstRetryAfter(e))
 		for _, x := range calls[:min(len(calls), 3)] {

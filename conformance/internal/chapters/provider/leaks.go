@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
@@ -21,7 +20,7 @@ var noSecret = check.Check{
 		"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25",
 	},
 	Rule:   "The client MUST NOT send the provider's key, its cookies or the account's ID to the server",
-	Levels: check.Everywhere(report.Must), Requests: 1,
+	Levels: check.Must, Requests: 1,
 	Cause: "the client forwards the text of an error that quotes the key, the account or a URL with the key; " +
 		"or one HTTP client sends the model's headers to the server, too",
 	Fix: "Write an error message of your own, and log the provider's text and headers. " +
@@ -44,7 +43,7 @@ var noSecret = check.Check{
 var noUpstreamBody = check.Check{
 	ID: "no-upstream-body", Cases: names(permanentErrors, badRequest, temporaryErrors, singleRateLimit, cuts),
 	Rule:   "The client does not forward the provider's error body, internals or stack traces to the server",
-	Levels: check.Everywhere(report.Advice), Requests: 1,
+	Levels: check.Advice, Requests: 1,
 	Cause: "the client returns the SDK's error text, which contains all that the provider said",
 	Fix:   "Write a message of your own, such as \"the model is not available\", and log the rest.",
 	Judge: func(e *evidence.Case) check.Verdict {

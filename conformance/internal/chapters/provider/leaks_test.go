@@ -116,7 +116,7 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 		s.Trace.Header.Key = key
 		s.Asks(tracetest.Asking(tracetest.WhenOpen)).Answers(tracetest.Saying("At six."))
 	})
-	tracetest.RunCheck(t, catalogue, "provider-errors/no-secret", "unauthorized", tests)
+	judges(t, "no-secret", "unauthorized", tests...)
 }
 
 func TestErrorBodiesStayWithTheClient(t *testing.T) {
@@ -157,7 +157,7 @@ func TestErrorBodiesStayWithTheClient(t *testing.T) {
 	add(report.Warn, "the provider's error body", "an error in a stream",
 		failed(200, "data: {\"choices\":[]}\n\ndata: "+body+"\n\n", tells(body)))
 	add(report.NotObserved, "it exited with status 1", "a client that dies", failed(400, body, dies))
-	tracetest.RunCheck(t, catalogue, "provider-errors/no-upstream-body", "bad-request", tests)
+	judges(t, "no-upstream-body", "bad-request", tests...)
 }
 
 func TestFindNamesThePlaceOfALeak(t *testing.T) {

@@ -11,8 +11,7 @@ import (
 func resultDespiteFailure(e *evidence.Case) *check.Verdict {
 	r := e.Rounds[0]
 	if how := check.Refusal(e, r); how != "" {
-		v := check.Pass("after %s the client returned no answer: %s", failureOf(e), how)
-		return &v
+		return check.Instead(check.Pass("after %s the client returned no answer: %s", failureOf(e), how))
 	}
 	if _, v := check.ModelRequest(r); v != nil {
 		return v
@@ -34,10 +33,9 @@ func timedOut(e *evidence.Case) *check.Verdict {
 		return nil
 	}
 	last := r.Model[len(r.Model)-1]
-	v := check.NotObserved("expected an error before the client's time was up, found none after %s to the model: "+
+	return check.Instead(check.NotObserved("expected an error before the time was up, found none after %s to the model: "+
 		"if the client returns one later, set a longer --timeout", count(r.Model)).
-		Show(r.Asked, "").Show(last.Place, "%s", ending(last))
-	return &v
+		At(r.Asked).Show(last.Place, "%s", ending(last)))
 }
 
 // modelCalled needs a request to the model in any call of the case's tool: without an answer of the client it is
@@ -68,15 +66,7 @@ func invented(e *evidence.Case) check.Verdict {
 		found = "a result without content"
 	}
 	return check.Fail("expected no result after %s, found %s", failureOf(e), found).
-		Show(x.Place, "%s", ending(x)).Show(a.Place, "%s", evidence.Compact(a.Result))
-}
-
-// showMembers shows members of a result.
-func showMembers(v check.Verdict, a *evidence.Answer, names ...string) check.Verdict {
-	for _, name := range names {
-		v = v.Show(a.At(name), "%s", check.OrMissing(a.Member(name)))
-	}
-	return v
+		Show(x.Place, "%s", ending(x)).ShowResult(a)
 }
 
 // ending says how a call of the model ended.

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // answer is the model's whole answer. The cuts lose its end.
@@ -33,7 +32,7 @@ func cut(id, name string, f llm.Fault) harness.Case {
 var partialNotWhole = check.Check{
 	ID: "partial-not-whole", Cases: names(cuts),
 	Rule:   "An answer that ends too early becomes an error, or its stop reason says that it is incomplete",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{resultDespiteFailure},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{resultDespiteFailure},
 	Cause: "the client takes the end of the stream for the end of the answer; some SDKs of providers do not report it",
 	Fix:   "Wait for the provider's last event or its finish reason. Return an error if the stream ends before it.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -59,7 +58,7 @@ var partialNotWhole = check.Check{
 		default:
 			v = check.Fail("expected an error after %s, found its first part returned as a complete answer", f)
 		}
-		return showMembers(v.Show(x.Place, "%s", ending(x)), a, "stopReason", "content")
+		return v.Show(x.Place, "%s", ending(x)).ShowMembers(a, "stopReason", "content")
 	},
 }
 

@@ -24,21 +24,21 @@ var failedMRTR = check.Check{
 		if v := resultDespiteFailure(e); v != nil {
 			return *v
 		}
-		return check.Pass("the retry has a response to each input request").Show(e.Rounds[0].Result().Place, "")
+		return check.Pass("the retry has a response to each input request").At(e.Rounds[0].Result().Place)
 	},
 }
 
 var alive = check.Check{
 	ID:     "alive",
 	Rule:   "The client responds to the next request after the provider failed",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{modelCalled},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{modelCalled},
 	Cause: "an uncaught exception ends the process or the session",
 	Fix:   "Catch the provider's error in the sampling handler, and return it as the error of that one request.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		s, asked, f := e.Session, e.Rounds[0].Asked, failureOf(e)
 		result, refused := firstAnswerAfter(s, asked.Ref)
 		if result != nil {
-			return check.Pass("after %s the client responded to the next request", f).Show(result.Place, "")
+			return check.Pass("after %s the client responded to the next request", f).At(result.Place)
 		}
 		if v := timedOut(e); v != nil {
 			return *v
@@ -50,12 +50,12 @@ var alive = check.Check{
 		case refused != nil: // there may be another reason
 			return check.NotObserved("expected a result for the request after %s, found the error %q (code %d)",
 				f, evidence.Clip(refused.Err.Message), refused.Err.Code).
-				Show(refused.Place, "%s", evidence.Compact(refused.RawErr))
+				ShowJSON(refused.Place, refused.RawErr)
 		case ended != nil && ended.Interrupted:
 			return check.NotObserved("the run was interrupted before the next request")
 		case ended != nil && !ended.Clean():
-			v := check.Fail("expected a response to the next request after %s, found none: %s", f, s.Ending())
-			return check.ShowOutput(s, v.Show(asked, ""))
+			return check.Fail("expected a response to the next request after %s, found none: %s", f, s.Ending()).
+				At(asked).ShowOutput(s)
 		case outOfOrder(s):
 			return check.Unsupported("no request followed %s: the client must call the tools in the order of tools/list", f)
 		}

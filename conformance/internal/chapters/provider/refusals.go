@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 const (
@@ -28,7 +27,7 @@ var refusals = []harness.Case{
 var refusalTold = check.Check{
 	ID: "refusal-told", Cases: names(refusals),
 	Rule:   "An answer that the model refused or the provider filtered becomes an error, or its stop reason says so",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Needs: []check.Need{resultDespiteFailure, check.ReadableContent(1)},
 	Cause: "unknown stop reasons become endTurn, or the client ignores the provider's refusal field",
 	Fix: "Return the provider's stop reason unchanged if MCP has no word for it, " +
@@ -49,11 +48,11 @@ var refusalTold = check.Check{
 		case plainEnd:
 			v := check.Fail("expected a stop reason or the text of the refusal, found neither").
 				ShowAs("model said", x.Place, "%q", f.refusal)
-			return showMembers(v, a, "content", "stopReason")
+			return v.ShowMembers(a, "content", "stopReason")
 		case !given:
-			return showMembers(check.Warn("expected the provider's stop reason for %s, found none", f), a, "content")
+			return check.Warn("expected the provider's stop reason for %s, found none", f).ShowMembers(a, "content")
 		}
-		return showMembers(check.Fail("expected a stop reason for %s, found %s", f, reason), a, "stopReason", "content")
+		return check.Fail("expected a stop reason for %s, found %s", f, reason).ShowMembers(a, "stopReason", "content")
 	},
 }
 

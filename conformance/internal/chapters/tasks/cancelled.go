@@ -14,10 +14,10 @@ var cancelled = withTask("tasks/cancelled", false, func(a *asker) {
 	if !a.Declares("tasks", "cancel") {
 		return
 	}
-	story.Either(story.Reaction, a.gate.Held(a.word), a.Context().Done())
+	story.WaitFor(story.Reaction, a.gate.Held(a.word), a.Context().Done())
 	a.ask(server.TasksCancel, a.task)
 	a.ask(server.TasksGet, a.task)
-	story.Either(story.CancelIgnoredAfter, a.gate.Left(a.word), nil) // it may take a moment to see that the client hung up
+	story.WaitFor(story.CancelIgnoredAfter, a.gate.Left(a.word), nil) // hanging up is seen late
 	a.open()
 	a.ask(server.TasksResult, a.task)
 	a.ask(server.TasksGet, a.task)
@@ -35,7 +35,7 @@ var endIsFinal = must(check.Check{
 		for _, r := range e.Task().Asked(evidence.TasksCancel) {
 			if end := e.Task().First(e.Session.Order[r.Ref], evidence.TerminalStatuses...); end != nil {
 				if v := check.NotRefused(e, r, "a task that is "+end.Status); v != nil {
-					return v.Show(end.Place, "")
+					return v.At(end.Place)
 				}
 				verdict = check.Pass("the client refuses to cancel a task that has ended")
 			}
@@ -52,7 +52,7 @@ func declaresCancel(e *evidence.Case) *check.Verdict {
 func workingTaskCancelled(e *evidence.Case) *check.Verdict {
 	cancels := e.Task().Asked(evidence.TasksCancel)
 	if len(cancels) == 0 {
-		return check.Unless(false, check.NotReached(e, evidence.TasksCancel))
+		return check.Instead(check.NotReached(e, evidence.TasksCancel))
 	}
 	ended := e.Task().First(e.Session.Order[cancels[0].Ref], evidence.TerminalStatuses...) != nil
 	return check.Unless(!ended, check.NotApplicable("the task had ended before tasks/cancel"))
@@ -70,7 +70,7 @@ var taskCancel = must(check.Check{
 			return *v
 		}
 		if end := e.Task().First(math.MaxInt, "completed", "failed"); end != nil && cancel.Response.Err != nil {
-			return check.NotApplicable("the task ended by itself").Show(end.Place, "")
+			return check.NotApplicable("the task ended by itself").At(end.Place)
 		}
 		if cancel.Result().Text("status") != "cancelled" {
 			return check.Fail("expected a cancelled task in the response to tasks/cancel, found none").ShowRequest(cancel)

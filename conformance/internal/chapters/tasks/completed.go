@@ -19,7 +19,7 @@ var answered = withTask("tasks/answered", false, func(a *asker) {
 	}
 	result, err := a.StartTask(server.TasksResult, a.task)
 	if beside, err := a.StartTask(server.TasksGet, a.task); err == nil {
-		story.Either(story.SerialAfter, beside.Done(), nil) // a serial client responds only after the model's answer
+		story.WaitFor(story.SerialAfter, beside.Done(), nil) // a serial client responds only after the model's answer
 	}
 	a.open()
 	a.result(result, err)
@@ -58,10 +58,10 @@ var createdTask = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, a := e.Rounds[0], e.Rounds[0].Result()
 		if a == nil {
-			return check.NotObserved("the request for a task has no result%s", e.WhyNoResult(1)).Show(r.Asked, "")
+			return check.NotObserved("the request for a task has no result%s", e.WhyNoResult(1)).At(r.Asked)
 		}
 		fail := func(format string, args ...any) check.Verdict {
-			return check.Fail(format, args...).Show(r.Asked.At("task"), "").Show(a.Place, "%s", evidence.Compact(a.Result))
+			return check.Fail(format, args...).At(r.Asked.At("task")).ShowResult(a)
 		}
 		task := evidence.ObjectOf(a.Member("task"))
 		id := task.Text("taskId")
@@ -76,7 +76,7 @@ var createdTask = check.Check{
 		for caseID := range e.Session.Calls {
 			t := e.Session.Case(caseID).Task()
 			if t != nil && t.ID == id && t.States[0].Position < e.Session.Order[r.Asked.Ref] {
-				return fail("expected a taskId that no other task has, found %q again", id).Show(t.States[0].Place, "")
+				return fail("expected a taskId that no other task has, found %q again", id).At(t.States[0].Place)
 			}
 		}
 		return check.Pass("the client created a task with an id of its own")
@@ -92,7 +92,7 @@ var timestamps = must(check.Check{
 		for _, s := range e.Task().States {
 			for _, name := range []string{"createdAt", "lastUpdatedAt"} {
 				if s.Source != evidence.TaskStatus && !s.HasTime(name) {
-					return check.Fail("expected an ISO 8601 time as %s", name).Show(s.At(name), "%s", check.OrMissing(s.Object[name]))
+					return check.Fail("expected an ISO 8601 time as %s", name).ShowJSON(s.At(name), s.Object[name])
 				}
 			}
 		}
@@ -110,7 +110,7 @@ var ttlStated = must(check.Check{
 			ttl := s.Object["ttl"]
 			_, isNumber := evidence.Decoded(ttl).(json.Number)
 			if s.Source == evidence.TasksGet && !isNumber && string(ttl) != "null" {
-				return check.Fail("expected a number or null as ttl").Show(s.At("ttl"), "%s", check.OrMissing(ttl))
+				return check.Fail("expected a number or null as ttl").ShowJSON(s.At("ttl"), ttl)
 			}
 		}
 		if !e.Task().ShownBy(evidence.TasksGet) {
@@ -246,11 +246,11 @@ var progressTokenKept = must(check.Check{
 			case at < e.Session.Order[e.Rounds[0].Asked.Ref]:
 			case string(note.Token) == string(story.JSON(t.ID)):
 				return check.Fail("expected the token %s in a progress notification, found the task id", check.OrMissing(token)).
-					Show(note.At("params.progressToken"), "%s", check.OrMissing(note.Token))
+					ShowJSON(note.At("params.progressToken"), note.Token)
 			case evidence.SameID(token, note.Token): // time/progress-token judges other tokens
 				if end := e.LongEnded(t, at); end != nil {
 					return check.Fail("expected no progress notification after the task has ended, found one").
-						Show(end.Place, "").Show(note.Place, "%s", evidence.Compact(note.Raw))
+						At(end.Place).ShowJSON(note.Place, note.Raw)
 				}
 				v = check.Pass("progress of the task is under the token of its request")
 			}

@@ -29,12 +29,12 @@ var resultBlocks = must(check.Check{
 		for _, x := range e.Rounds[0].Model {
 			switch {
 			case x.End.HungUp:
-				return check.NotApplicable("the client abandoned its model request before tasks/result").Show(x.Place, "")
+				return check.NotApplicable("the client abandoned its model request before tasks/result").At(x.Place)
 			case x.Behind < e.Session.Order[first.Ref]:
 				return check.NotApplicable("the model had answered before tasks/result")
 			case first.Response != nil && e.Session.Order[first.Response.Ref] < x.Behind:
 				return check.Fail("expected a response to tasks/result after the model's answer, found one before").
-					ShowRequest(first).Show(x.Place, "")
+					ShowRequest(first).At(x.Place)
 			}
 		}
 		if v := check.Unanswered(e, first); v != nil {
@@ -79,7 +79,7 @@ var resultEqualsPlain = must(check.Check{
 		}
 		if expected != found {
 			return check.Fail("expected %s for tasks/result, as for the plain request, found %s", expected, found).
-				ShowRequest(last).Show(plain.Place, "%s", evidence.Compact(plain.Body()))
+				ShowRequest(last).ShowJSON(plain.Place, plain.Body())
 		}
 		return check.Pass("tasks/result and the plain request have the same response: %s", found)
 	},
@@ -98,8 +98,8 @@ var relatedTask = must(check.Check{
 			}
 			raw := evidence.RelatedTask(r.Result())
 			if evidence.ObjectOf(raw).Text("taskId") != t.ID {
-				return check.Fail("expected taskId %q in _meta of the response to tasks/result", t.ID).Show(r.Place, "").
-					Show(r.Response.At(fmt.Sprintf("_meta[%q]", evidence.TaskKey)), "%s", check.OrMissing(raw))
+				return check.Fail("expected taskId %q in _meta of the response to tasks/result", t.ID).At(r.Place).
+					ShowJSON(r.Response.At(fmt.Sprintf("_meta[%q]", evidence.TaskKey)), raw)
 			}
 			v = check.Pass("the response to tasks/result names its task")
 		}

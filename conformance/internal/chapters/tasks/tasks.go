@@ -43,7 +43,7 @@ func taskRequested(e *evidence.Case) *check.Verdict {
 	if e.Session.Supports[harness.Tasks] { // to declare tasks is not enough: the harness told it to
 		return check.Unless(len(e.Rounds) > 0, check.NotReached(e, "a request for a task"))
 	}
-	return check.Unless(false, check.NotApplicable(`the client does not announce that it takes requests as tasks; `+
+	return check.Instead(check.NotApplicable(`the client does not announce that it takes requests as tasks; ` +
 		`if it does, let its driver announce "tasks" (Env.Announce, or {"mcp-conform":"supports","feature":"tasks"})`))
 }
 
@@ -66,7 +66,7 @@ type asker struct {
 	sampling *server.CreateMessageParams // the request for the task
 	task     server.TaskParams           // the params of a request about the task
 
-	gate *story.Stage
+	gate *story.Gate
 	word string
 	err  error
 	over bool
@@ -76,7 +76,7 @@ type asker struct {
 func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 	c := harness.Case{ID: id, Declare: json.RawMessage(
 		`{"sampling":{"tools":{}},"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}}}}}`)}
-	return story.Pondered(c, func(gate *story.Stage) server.Handler {
+	return story.Gated(c, func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			a := &asker{Session: s, gate: gate}
 			a.sampling, a.word = story.HeldQuestion(s, gate, 1)
@@ -87,7 +87,7 @@ func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 			a.sampling.Task = &server.TaskMetadata{TTL: wantedTTL}
 			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", id, s.Call())}
 			asked, err := s.Start(a.sampling)
-			if err == nil && !story.Either(story.CancelIgnoredAfter, asked.Done(), s.Context().Done()) {
+			if err == nil && !story.WaitFor(story.CancelIgnoredAfter, asked.Done(), s.Context().Done()) {
 				a.open() // for a client that responds only once it has the model's answer
 			}
 			a.task.TaskID = evidence.ObjectOf(a.result(asked, err)["task"]).Text("taskId")
@@ -113,7 +113,7 @@ func (a *asker) ask(method server.TaskMethod, params any) dialect.Object {
 // result waits for the result of a request that was sent without an error.
 func (a *asker) result(asked *server.Pending, err error) dialect.Object {
 	a.err = err
-	a.over = err != nil || !story.Either(story.Reaction, asked.Done(), a.Context().Done())
+	a.over = err != nil || !story.WaitFor(story.Reaction, asked.Done(), a.Context().Done())
 	if a.over {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (a *asker) poll() {
 		if task == nil || slices.Contains(evidence.TerminalStatuses, task.Text("status")) {
 			return
 		}
-		story.Either(pollInterval, a.Context().Done(), nil)
+		story.WaitFor(pollInterval, a.Context().Done(), nil)
 	}
 }
 

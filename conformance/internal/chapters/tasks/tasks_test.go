@@ -13,6 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
+type session = tracetest.Story
+
 const (
 	working = `{"taskId":"t1","status":"working","createdAt":"2025-11-25T10:30:00Z",` +
 		`"lastUpdatedAt":"2025-11-25T10:30:00.5+01:00","ttl":600000}`
@@ -25,12 +27,12 @@ const (
 
 // taskStory is a story about tasks. Its methods return it.
 type taskStory struct {
-	*tracetest.Story
+	*session
 	requests int
 }
 
 // asksForTask is the server's request for a task.
-func (s *taskStory) asksForTask() *tracetest.Story {
+func (s *taskStory) asksForTask() *session {
 	ask := tracetest.Asking("Well?")
 	ask.Task = &server.TaskMetadata{TTL: wantedTTL}
 	ask.Meta = map[string]any{"progressToken": "p"}
@@ -63,22 +65,22 @@ func (s *taskStory) notifies(method, params string) *taskStory {
 }
 
 func TestAClientThatDeclaresNoTasksIgnoresThem(t *testing.T) {
-	test := func(name string, v report.Verdict, message string, respond func(*tracetest.Story)) tracetest.Test {
+	test := func(name string, v report.Verdict, message string, respond func(*session)) tracetest.Test {
 		return tracetest.Test{Check: "tasks/task-ignored", CaseID: "undeclared", Name: name, In: tracetest.InA,
-			Dialects: tracetest.Native, Verdict: v, Message: message, Steps: func(s *tracetest.Story) {
+			Dialects: tracetest.Native, Verdict: v, Message: message, Steps: func(s *session) {
 				s.Asks(tracetest.Asking("Well?")).Answers(tracetest.Saying("So."))
-				respond((&taskStory{Story: s}).asksForTask().OnPurpose())
+				respond((&taskStory{session: s}).asksForTask().OnPurpose())
 				s.PassesBarrier()
 			}}
 	}
 	onlyTasks := test("a client that takes only tasks is not judged", report.NotApplicable, "only as tasks", nil)
 	onlyTasks.Declares = declared
-	onlyTasks.Steps = func(s *tracetest.Story) { s.Asks(tracetest.Asking("Well?")).Refuses(-32600, "as a task, please") }
+	onlyTasks.Steps = func(s *session) { s.Asks(tracetest.Asking("Well?")).Refuses(-32600, "as a task, please") }
 	tracetest.Run(t, check.Catalogue{Scenario}, []tracetest.Test{
-		test("a plain result passes", report.Pass, "", func(s *tracetest.Story) { s.Answers(tracetest.Saying("So.")) }),
-		test("a task fails", report.Fail, "a task", func(s *tracetest.Story) { s.Answers(`{"task":` + working + `}`) }),
-		test("an error fails", report.Fail, "-32601", func(s *tracetest.Story) { s.Refuses(-32601, "no tasks") }),
-		test("no response fails", report.Fail, "no response", func(*tracetest.Story) {}),
+		test("a plain result passes", report.Pass, "", func(s *session) { s.Answers(tracetest.Saying("So.")) }),
+		test("a task fails", report.Fail, "a task", func(s *session) { s.Answers(`{"task":` + working + `}`) }),
+		test("an error fails", report.Fail, "-32601", func(s *session) { s.Refuses(-32601, "no tasks") }),
+		test("no response fails", report.Fail, "no response", func(*session) {}),
 		onlyTasks,
 	})
 }
@@ -87,15 +89,15 @@ func TestWhatAClientShowsOfItsTask(t *testing.T) {
 	test := func(check, name string, v report.Verdict, message string, steps func(*taskStory)) tracetest.Test {
 		return tracetest.Test{Name: name, Check: "tasks/" + check, CaseID: "answered", In: tracetest.InA,
 			Dialects: tracetest.Native, Verdict: v, Message: message, Declares: declared, HarnessDeclares: declared,
-			Steps: func(s *tracetest.Story) {
+			Steps: func(s *session) {
 				s.Add("", trace.Event{Mark: &trace.Mark{Name: trace.MarkSupports, Text: harness.Tasks}})
-				steps(&taskStory{Story: s})
+				steps(&taskStory{session: s})
 				s.PassesBarrier()
 			}}
 	}
 	asks, get, result := tracetest.Asking("Well?"), evidence.TasksGet, evidence.TasksResult
 	unannounced := test("created-task", "a client that announces nothing", report.NotApplicable, "announce", nil)
-	unannounced.Steps = func(s *tracetest.Story) { (&taskStory{Story: s}).asksForTask().Answers(tracetest.Saying("So.")) }
+	unannounced.Steps = func(s *session) { (&taskStory{session: s}).asksForTask().Answers(tracetest.Saying("So.")) }
 	const progress = "notifications/progress"
 	tracetest.Run(t, check.Catalogue{Scenario}, []tracetest.Test{
 		unannounced,

@@ -37,15 +37,15 @@ var taskIgnored = check.Check{
 		r := e.Rounds[1]
 		fail := func(found string) check.Verdict {
 			return check.Fail("expected a plain result for a request with task, found %s", found).
-				Show(r.Declared.CapabilitiesAt(), "%s", check.OrMissing(r.Declared.Declared())).Show(r.Asked.At("task"), "")
+				ShowJSON(r.Declared.CapabilitiesAt(), r.Declared.Declared()).At(r.Asked.At("task"))
 		}
 		switch a := r.Result(); {
 		case a != nil && evidence.HasMember(a.Result, "task") && !evidence.HasMember(a.Result, "role"):
-			return fail("a task").Show(a.Place, "%s", evidence.Compact(a.Result))
+			return fail("a task").ShowResult(a)
 		case a != nil:
 			return check.Pass("the client ignored task and responded with a plain result")
 		case len(r.Answers) > 0:
-			return fail(r.Answers[0].Outcome()).Show(r.Answers[0].Place, "%s", evidence.Compact(r.Answers[0].RawErr))
+			return fail(r.Answers[0].Outcome()).ShowJSON(r.Answers[0].Place, r.Answers[0].RawErr)
 		}
 		if v := check.Survived(e, r.Asked, "the client did not continue after a request for a task"); v != nil {
 			return *v
@@ -55,14 +55,14 @@ var taskIgnored = check.Check{
 }
 
 func declaresNoTasks(e *evidence.Case) *check.Verdict {
-	v := check.NotApplicable("the client declares tasks for sampling").Show(e.Declared.CapabilitiesAt(), "")
+	v := check.NotApplicable("the client declares tasks for sampling").At(e.Declared.CapabilitiesAt())
 	return check.Unless(!e.Declared.Declares(evidence.SamplingTasks...), v)
 }
 
 // plainRequestAnswered needs a result for the plain request: a client that refuses it, too, does not refuse tasks.
 func plainRequestAnswered(e *evidence.Case) *check.Verdict {
 	if len(e.Rounds) == 0 || e.Rounds[0].Result() == nil {
-		return check.Unless(false, check.NotObserved("the plain request before has no result%s", e.WhyNoResult(1)))
+		return check.Instead(check.NotObserved("the plain request before has no result%s", e.WhyNoResult(1)))
 	}
 	return check.Unless(len(e.Rounds) > 1, check.NotReached(e, "a request for a task"))
 }
@@ -79,7 +79,7 @@ var noTaskCalls = check.Check{
 			if m.Method == "tools/call" && evidence.HasMember(m.Params, "task") {
 				at := evidence.Place{Ref: ev.Ref(), Path: "params.task", Label: m.Method}
 				return check.Fail("expected tools/call without task for a server that declares no tasks, found it with task").
-					Show(at, "%s", evidence.Compact(m.Params))
+					ShowJSON(at, m.Params)
 			}
 			if m.Method == "tools/call" {
 				v = check.Pass("the client called tools without task")

@@ -8,14 +8,13 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 var tokenShape = check.Check{
 	ID: "token-shape", Cases: []string{"progress"}, Whole: true,
 	Rule:       "The client's own progress tokens MUST be strings or integers",
-	Levels:     check.Everywhere(report.Must),
+	Levels:     check.Must,
 	Statements: []string{"2025-11-25/progress/01", "2026-07-28/progress/02"},
 	Needs:      []check.Need{asksForProgress},
 	Cause:      "the client uses a random number or an object as the token",
@@ -34,7 +33,7 @@ var tokenShape = check.Check{
 var tokenUnique = check.Check{
 	ID: "token-unique", Cases: []string{"progress"}, Whole: true,
 	Rule:       "The client's own progress tokens MUST be unique among its requests in progress",
-	Levels:     check.Everywhere(report.Must),
+	Levels:     check.Must,
 	Statements: []string{"2025-11-25/progress/02", "2026-07-28/progress/03"},
 	Needs:      []check.Need{asksForProgress},
 	Cause:      "the token is a constant, or a counter of its own for each kind of request",
@@ -94,7 +93,7 @@ type clientToken struct {
 }
 
 func (t *clientToken) show(v check.Verdict) check.Verdict {
-	return v.Show(t.Place, "%s", evidence.Compact(t.token))
+	return v.ShowJSON(t.Place, t.token)
 }
 
 // clientTokens returns the progress tokens of the client's requests, in order. A request that the client cancels, or

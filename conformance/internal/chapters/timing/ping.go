@@ -56,10 +56,8 @@ var aliveWhileSampling = check.Check{
 		}
 		ping, pong := pings[0], pings[0].Response
 		if pong == nil {
-			if v := check.UnsettledAfter(e.Session, ping.Place, "whether the ping gets a response is unknown"); v != nil {
-				return *v
-			}
-			return check.Fail("expected a response to a ping, found none").Show(r.Asked, "").Show(ping.Place, "")
+			return check.UnsettledAfter(e.Session, ping.Place, "whether the ping gets a response is unknown").
+				Or(check.Fail("expected a response to a ping, found none").At(r.Asked, ping.Place))
 		}
 		responded := e.Session.AnsweredAt(r)
 		switch {
@@ -68,10 +66,10 @@ var aliveWhileSampling = check.Check{
 				evidence.Clip(pong.Err.Message), pong.Err.Code).ShowRequest(ping)
 		case responded < e.Session.Order[ping.Ref]:
 			return check.Unsupported("the client responded to the sampling request before the ping: "+
-				"it takes a client that asks the model, and calls each tool once").Show(r.Answers[0].Place, "").Show(ping.Place, "")
+				"it takes a client that asks the model, and calls each tool once").At(r.Answers[0].Place, ping.Place)
 		case responded < e.Session.Order[pong.Ref]:
 			return check.Fail("expected a response to the ping before that to the sampling request, found it after").
-				Show(r.Asked, "").Show(ping.Place, "").Show(r.Answers[0].Place, "").Show(pong.Place, "")
+				At(r.Asked, ping.Place, r.Answers[0].Place, pong.Place)
 		}
 		return emptyResult(ping)
 	},
@@ -95,5 +93,5 @@ func emptyResult(ping *evidence.ServerRequest) check.Verdict {
 		return check.Warn("expected the result {} for a ping, found more").ShowRequest(ping)
 	}
 	return check.Pass("the client responded to a ping while a sampling request waited").
-		Show(ping.Place, "").Show(pong.Place, "")
+		At(ping.Place, pong.Place)
 }

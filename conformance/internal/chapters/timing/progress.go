@@ -59,16 +59,16 @@ var progressToken = check.Check{
 		for _, note := range e.Session.Progress() {
 			if note.Token == nil {
 				return check.Fail("expected a token in a progress notification, found none").
-					Show(note.At("params"), "%s", evidence.Compact(note.Raw))
+					ShowJSON(note.At("params"), note.Raw)
 			}
 			if requestOf(e, note) == nil {
 				sent := e.Rounds[0].Asked.At("_meta.progressToken")
 				return check.Fail("expected the token of a request in a progress notification, found %s",
 					evidence.Compact(note.Token)).ShowAs("server sent", sent, "%s", check.OrMissing(e.Rounds[0].Token())).
-					Show(note.At("params.progressToken"), "%s", evidence.Compact(note.Token))
+					ShowJSON(note.At("params.progressToken"), note.Token)
 			}
 		}
-		return check.Pass("the client reports progress under the tokens of requests").Show(e.Rounds[0].Asked, "")
+		return check.Pass("the client reports progress under the tokens of requests").At(e.Rounds[0].Asked)
 	},
 }
 
@@ -92,7 +92,7 @@ var progressRises = check.Check{
 				return *v
 			}
 		}
-		return check.Pass("progress increases").Show(e.Rounds[0].Asked, "")
+		return check.Pass("progress increases").At(e.Rounds[0].Asked)
 	},
 }
 
@@ -101,7 +101,7 @@ var progressRises = check.Check{
 func falls(notes []evidence.ProgressNote, inOrder bool) *check.Verdict {
 	for i, note := range notes {
 		show := func(v check.Verdict) *check.Verdict {
-			v = v.Show(note.At("params.progress"), "%s", check.OrMissing(note.Written))
+			v = v.ShowJSON(note.At("params.progress"), note.Written)
 			return &v
 		}
 		if math.IsNaN(note.Value) {
@@ -138,13 +138,11 @@ var progressEnds = check.Check{
 			}
 			if last = r.Answers[0].Place; longBefore(e, last, note.Place) {
 				return check.Fail("expected no progress of a request after its response, found a notification").
-					Show(last, "").Show(note.Place, "%s", evidence.Compact(note.Raw))
+					At(last).ShowJSON(note.Place, note.Raw)
 			}
 		}
-		if v := check.UnsettledAfter(e.Session, last, "whether more progress follows is unknown"); v != nil {
-			return *v
-		}
-		return check.Pass("the client reports no progress after the response").Show(e.Rounds[0].Asked, "")
+		return check.UnsettledAfter(e.Session, last, "whether more progress follows is unknown").
+			Or(check.Pass("the client reports no progress after the response").At(e.Rounds[0].Asked))
 	},
 }
 

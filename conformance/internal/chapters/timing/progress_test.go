@@ -10,7 +10,7 @@ import (
 )
 
 // progressStory is a story about progress. Its methods return it.
-type progressStory struct{ *tracetest.Story }
+type progressStory struct{ *session }
 
 // asks is a sampling request with a progress token, "" for none; answers is its result.
 func (s progressStory) asks(token string) progressStory {
@@ -50,7 +50,7 @@ func TestProgressOfASamplingRequest(t *testing.T) {
 	var tests []tracetest.Test
 	add := func(check, name string, v report.Verdict, message string, steps func(progressStory)) {
 		tests = append(tests, tracetest.Test{Check: check, Name: name, CaseID: "progress", In: tracetest.InA, Verdict: v,
-			Message: message, Steps: func(s *tracetest.Story) { steps(progressStory{s}) }})
+			Message: message, Steps: func(s *session) { steps(progressStory{s}) }})
 	}
 	for _, check := range []string{token, rises, ends} {
 		add(check, "no notification", report.NotApplicable, "no progress", during())
@@ -114,7 +114,7 @@ func TestTheClientsOwnProgressTokens(t *testing.T) {
 	var tests []tracetest.Test
 	add := func(check, name string, v report.Verdict, message string, steps func(progressStory)) {
 		tests = append(tests, tracetest.Test{Check: check, Name: name, CaseID: "progress", Verdict: v, Message: message,
-			Steps: func(s *tracetest.Story) {
+			Steps: func(s *session) {
 				steps(progressStory{s})
 				progressStory{s}.asks("").answers().PassesBarrier()
 			}})

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // The model is silent before its answer, is silent in the middle of it, and sends it a few letters at a time: within
@@ -69,7 +68,7 @@ var totalLimit = timingOut(check.Check{
 
 // timingOut completes a check that the client times out on a model that stalls.
 func timingOut(c check.Check) check.Check {
-	c.Levels = check.Everywhere(report.Robust)
+	c.Levels = check.Robust
 	c.Requests, c.Needs, c.Judge = 1, []check.Need{modelAsked}, timesOut
 	return c
 }
@@ -77,7 +76,7 @@ func timingOut(c check.Check) check.Check {
 var modelSlow = check.Check{
 	ID: "model-slow", Cases: []string{"slow"},
 	Rule:     "The client returns the whole answer of a model that is slow but ends within the client's limit",
-	Levels:   check.Everywhere(report.Robust),
+	Levels:   check.Robust,
 	Requests: 1, Needs: []check.Need{modelAsked},
 	Cause: "a short default timeout of the HTTP library or a proxy, counted from the beginning of the answer",
 	Fix:   "Let a stream that sends data continue until the client's own limit.",
@@ -97,7 +96,7 @@ var modelSlow = check.Check{
 		switch {
 		case !hungUp:
 			return check.Fail("expected the whole answer of a slow model, found none%s", e.WhyNoResult(1)).
-				Show(r.Asked, "").Show(last, "")
+				At(r.Asked, last)
 		case !e.Session.Trace.Header.TimeoutDeclared:
 			return check.Unsupported("the client timed out on a slow stream: if its limit is below the %s that it was told, "+
 				"declare the limit (%s)", limit, check.LimitOption)
@@ -106,7 +105,7 @@ var modelSlow = check.Check{
 				"declare a longer limit", limit)
 		}
 		return check.Fail("expected the client to wait %s for a slow stream, found that it timed out before", limit).
-			Show(r.Asked, "").Show(last, "timed out after %s", waited.Round(time.Millisecond))
+			At(r.Asked).Show(last, "timed out after %s", waited.Round(time.Millisecond))
 	},
 }
 
@@ -117,11 +116,11 @@ func wholeAnswer(e *evidence.Case, r *evidence.Round) check.Verdict {
 	case unreadable != nil:
 		return *unreadable
 	case evidence.Holds(a.Blocks(), ending):
-		return check.Pass("the whole answer of the slow model arrived").Show(r.Asked, "")
+		return check.Pass("the whole answer of the slow model arrived").At(r.Asked)
 	}
 	return check.Fail("expected the whole answer of a slow model, found a part of it as if it were the whole").
 		ShowAs("model said", waitedFor(e)[len(waitedFor(e))-1].Place, "…%s", ending).
-		Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+		ShowMembers(a, "content")
 }
 
 // modelAsked needs a model request that the client waits for.
@@ -168,7 +167,7 @@ func timesOut(e *evidence.Case) check.Verdict {
 		return showRetries(e, check.Fail("%s: expected the client to time out after %s, found that it still retries after %s",
 			stall(e), header.ClientTimeout, header.Patience))
 	case len(r.Answers) > 0:
-		return check.Pass("%s: the client timed out and returned an error", stall(e)).Show(r.Asked, "")
+		return check.Pass("%s: the client timed out and returned an error", stall(e)).At(r.Asked)
 	case s.Ended != nil && s.Ended.Deadline && !s.CalledAfter(s.Order[r.Asked.Ref]):
 		switch {
 		case !timedOutEachTime(e):
@@ -190,19 +189,19 @@ func stall(e *evidence.Case) string { return check.Expected[string](e) }
 func resultOfStall(e *evidence.Case) check.Verdict {
 	a := e.Rounds[0].Result()
 	if evidence.Holds(a.Blocks(), ending) {
-		return stillWaiting(e).Show(a.Place, "")
+		return stillWaiting(e).At(a.Place)
 	}
 	if first := waitedFor(e)[0]; len(first.Answer) == 0 {
 		return check.Fail("%s before its first word: expected an error, found an answer that the client made up", stall(e)).
-			Show(first.Place, "").Show(a.Place, "%s", evidence.Compact(a.Result))
+			At(first.Place).ShowResult(a)
 	}
 	reason, _ := a.Text("stopReason")
 	if reason != "" && !slices.Contains([]string{"endTurn", "stopSequence", "toolUse"}, reason) {
 		return check.Warn("%s: expected an error, found what had come by then, with the stop reason %q", stall(e), reason).
-			Show(a.Place, "%s", evidence.Compact(a.Result))
+			ShowResult(a)
 	}
 	return check.Fail("%s: expected an error, found what had come by then as if it were the whole answer", stall(e)).
-		Show(a.Place, "%s", evidence.Compact(a.Result))
+		ShowResult(a)
 }
 
 // noResponse judges a client that sent no response to the sampling request.
@@ -217,10 +216,10 @@ func noResponse(e *evidence.Case) check.Verdict {
 	case !hungUp && gotWholeBefore(e, nextCall(e.Session, r.Asked)):
 		return stillWaiting(e)
 	case e.Revision.Modern():
-		return check.Pass("%s: the client timed out and did not fulfil the input request", stall(e)).Show(r.Asked, "")
+		return check.Pass("%s: the client timed out and did not fulfil the input request", stall(e)).At(r.Asked)
 	case cancel != nil:
 		return check.Unsupported("%s: the client abandoned the call that the request belongs to: let it wait longer for its "+
-			"call than for the model", stall(e)).Show(*cancel, "")
+			"call than for the model", stall(e)).At(*cancel)
 	}
 	return silentTimeout(e)
 }
@@ -228,7 +227,7 @@ func noResponse(e *evidence.Case) check.Verdict {
 // silentTimeout is the verdict for a client that timed out and returned no error.
 func silentTimeout(e *evidence.Case) check.Verdict {
 	return check.Fail("%s: expected an error when the client timed out, found no response", stall(e)).
-		Show(e.Rounds[0].Asked, "").Show(waitedFor(e)[0].Place, "hung up on")
+		At(e.Rounds[0].Asked).Show(waitedFor(e)[0].Place, "hung up on")
 }
 
 // stillWaiting is the verdict for a client that did not time out. If its limit is unknown, only [forever] is too long.
@@ -242,13 +241,14 @@ func stillWaiting(e *evidence.Case) check.Verdict {
 	if header.TimeoutDeclared {
 		limit = fmt.Sprintf(" after %s", header.ClientTimeout)
 	}
-	v := check.Fail("%s: expected the client to time out%s, found it waiting after %s", stall(e), limit, header.Patience)
-	return v.Show(e.Rounds[0].Asked, "").Show(waitedFor(e)[0].Place, "")
+	return check.Fail("%s: expected the client to time out%s, found it waiting after %s",
+		stall(e), limit, header.Patience).
+		At(e.Rounds[0].Asked, waitedFor(e)[0].Place)
 }
 
 // showRetries adds the first two model requests to a verdict.
 func showRetries(e *evidence.Case, v check.Verdict) check.Verdict {
-	v = v.Show(e.Rounds[0].Asked, "")
+	v = v.At(e.Rounds[0].Asked)
 	for _, x := range waitedFor(e)[:2] {
 		v = v.Show(x.Place, "hung up on")
 	}

@@ -1,8 +1,6 @@
 package tooluse
 
 import (
-	"testing"
-
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -10,36 +8,27 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
+// The forms of a test: see package tracetest.
+var (
+	judges      = tracetest.Judging(Scenario)
+	row         = tracetest.Row
+	passes      = tracetest.Passes
+	fails       = tracetest.Fails
+	warns       = tracetest.Warns
+	unobserved  = tracetest.Unobserved
+	unsupported = tracetest.Unsupported
+	legacy      = tracetest.Legacy
+	native      = tracetest.InNative
+	openAI      = tracetest.InOpenAI
+)
+
 var catalogue = check.Catalogue{Scenario}
 
 type (
-	test  = tracetest.Test
-	steps = func(*tracetest.Story)
+	session = tracetest.Story
+	test    = tracetest.Test
+	steps   = func(*session)
 )
-
-// judges runs the tests of a check on a case.
-func judges(t *testing.T, check, caseID string, tests ...test) {
-	for i := range tests {
-		tests[i].Check, tests[i].CaseID = "tool-use/"+check, caseID
-	}
-	tracetest.Run(t, catalogue, tests)
-}
-
-func row(name string, do steps, verdict report.Verdict, message string) test {
-	return test{Name: name, Steps: do, Verdict: verdict, Message: message}
-}
-
-func passes(name string, do steps) test          { return row(name, do, report.Pass, "") }
-func fails(name string, do steps, m string) test { return row(name, do, report.Fail, m) }
-func warns(name string, do steps, m string) test { return row(name, do, report.Warn, m) }
-
-// unobserved is a test of a check that cannot judge what it needs.
-func unobserved(name string, do steps, m string) test { return row(name, do, report.NotObserved, m) }
-
-// legacy limits a test to the era with error responses, native and openAI to a dialect.
-func legacy(t test) test { t.In = tracetest.InA; return t }
-func native(t test) test { t.Dialects = tracetest.Native; return t }
-func openAI(t test) test { t.Dialects = tracetest.OpenAI; return t }
 
 // refused are two tests of a client that refuses the request: with an error, or, in the era without errors, by no
 // response.
@@ -52,13 +41,13 @@ func refused(verdict report.Verdict, do steps) []test {
 const refusal = `"refused" (code -32603)`
 
 // refusing is a client that asks the model and returns an error, silent one that returns nothing.
-func refusing(s *tracetest.Story) { silent(s); s.Refuses(-32603, "refused").OtherwiseAnswers() }
-func silent(s *tracetest.Story) {
+func refusing(s *session) { silent(s); s.Refuses(-32603, "refused").OtherwiseAnswers() }
+func silent(s *session) {
 	s.Asks(tracetest.AskingForFlight()).Prompts(tracetest.AskingForFlight())
 }
 
 // unasked is a client that answers without a model.
-func unasked(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Answers(tracetest.Booked()) }
+func unasked(s *session) { s.Asks(tracetest.AskingForFlight()).Answers(tracetest.Booked()) }
 
 const noModelRequest = "the model received no request for sampling request 1"
 
@@ -77,7 +66,7 @@ var unreadable = unobserved("the result has no content",
 func using(uses ...[3]string) steps { return tracetest.Uses(tracetest.Wanting(uses...)) }
 
 // calling is a client that itself calls a tool.
-func calling(s *tracetest.Story, tool string) {
+func calling(s *session, tool string) {
 	s.Frame("", trace.FromClient, 0,
 		`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"`+tool+`","arguments":{}}}`)
 }

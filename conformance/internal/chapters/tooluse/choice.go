@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // The server sets a tool choice, and the model obeys the choice that it receives. The expectation is the choice that
@@ -35,7 +34,7 @@ func chosen(id, expect string, choice server.ToolChoice) harness.Case {
 var choiceAuto = check.Check{
 	ID: "choice-auto", Cases: []string{"auto"},
 	Rule:   "The tool choice auto reaches the model, or is omitted, which means the same",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the tool choice for the client's own tools is sent with every request",
 	Fix:   "Send the provider's term for auto, or omit the tool choice.",
 	Judge: judgeChoice,
@@ -45,7 +44,7 @@ var choiceRequired = check.Check{
 	ID: "choice-required", Cases: []string{"required"},
 	Statements: []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10"},
 	Rule:       "The tool choice required reaches the model, in the provider's term",
-	Levels:     check.Everywhere(report.Robust), Requests: 1,
+	Levels:     check.Robust, Requests: 1,
 	Cause: "toolChoice is not passed on, so the model may answer without a tool",
 	Fix:   `Send the provider's term: "required" to OpenAI, {"type":"any"} to Anthropic, ANY to Gemini.`,
 	Judge: judgeChoice,
@@ -54,7 +53,7 @@ var choiceRequired = check.Check{
 var choiceNone = check.Check{
 	ID: "choice-none", Cases: []string{"none"},
 	Rule:   "The tool choice none reaches the model, in the provider's term, or the model receives no tools",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "toolChoice is not passed on, and an omitted tool choice means auto",
 	Fix:   `Send the provider's term: "none" to OpenAI, {"type":"none"} to Anthropic, NONE to Gemini. Or omit the tools.`,
 	Judge: judgeChoice,
@@ -64,7 +63,7 @@ var choiceEmpty = check.Check{
 	ID: "choice-empty", Cases: []string{"no-mode"},
 	Statements: []string{"2025-11-25/schema/ToolChoice", "2026-07-28/schema/ToolChoice"},
 	Rule:       "The client MUST treat a toolChoice without a mode as auto",
-	Levels:     check.Everywhere(report.Must), Requests: 1,
+	Levels:     check.Must, Requests: 1,
 	Cause: "the mode is expected to be set, so an empty one is passed on to the provider, or is an error",
 	Fix:   "Treat a missing mode as auto.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -150,7 +149,7 @@ var noneForbidsTools = []string{"2025-11-25/sampling/10", "2026-07-28/sampling/1
 var choiceNoneHolds = check.Check{
 	ID: "choice-none-holds", Cases: []string{"none"}, Statements: noneForbidsTools,
 	Rule:   "The client MUST NOT return a tool use under the tool choice none",
-	Levels: check.Everywhere(report.Must), Requests: 1, Needs: []check.Need{decodedParams},
+	Levels: check.Must, Requests: 1, Needs: []check.Need{decodedParams},
 	Cause: "toolChoice is not passed on, so the model uses a tool",
 	Fix:   "Pass the tool choice on, or offer the model no tools.",
 	Judge: unlessRefused("the tool use", judgeNoUse),
@@ -159,7 +158,7 @@ var choiceNoneHolds = check.Check{
 var choiceNoneFiltered = check.Check{
 	ID: "choice-none-filtered", Cases: []string{"none-defied"}, Statements: noneForbidsTools,
 	Rule:   "A tool use that the model makes despite the tool choice none does not reach the server",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{decodedParams},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{decodedParams},
 	Cause: "the client relies on the model to obey the tool choice",
 	Fix:   "Remove tool uses from the result if the server's tool choice is none, or return an error.",
 	Judge: unlessRefused("the tool use", judgeNoUse),
@@ -168,7 +167,7 @@ var choiceNoneFiltered = check.Check{
 var noToolsNoUse = check.Check{
 	ID: "no-tools-no-use", Cases: []string{"no-tools"},
 	Rule:   "The client returns no tool use for a request without tools",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{decodedParams},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{decodedParams},
 	Cause: "the host's own tools are in the model request, or a tool use that the model invented is passed on",
 	Fix:   "Offer the model no tools if the request has none, and remove invented tool uses from the result.",
 	Judge: unlessRefused("the tool use", judgeNoUse),
@@ -182,5 +181,5 @@ func judgeNoUse(e *evidence.Case, a *evidence.Answer) check.Verdict {
 			ShowAs("server sent", r.Asked, "%s", choiceAndTools(r.Params)).
 			ShowJSON(a.At(uses[0].Path), uses[0].Raw)
 	}
-	return check.Pass("the client returned no tool use").Show(a.At("content"), "")
+	return check.Pass("the client returned no tool use").At(a.At("content"))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 const unwilling = "I would rather not book anything."
@@ -20,13 +19,13 @@ var requiredDefied = flight("required-defied", &server.ToolChoice{Mode: dialect.
 var requiredUnmet = check.Check{
 	ID: "required-unmet", Cases: []string{"required-defied"},
 	Rule:   "A text in place of a required tool use reaches the server, or the client returns an error",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the client invents a tool use, or drops the text",
 	Fix:   "Pass on what the model says, or return an error.",
 	Judge: unlessRefused("a text in place of a tool use", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
 		failed := func(found string) check.Verdict {
-			v := check.Fail("expected the model's text, found %s", found)
-			return showContent(v.Show(modelSaid, "%q", unwilling), a)
+			return check.Fail("expected the model's text, found %s", found).
+				Show(modelSaid, "%q", unwilling).ShowMembers(a, "content")
 		}
 		switch {
 		case len(a.Uses()) > 0:
@@ -44,7 +43,7 @@ var saysStop = flight("says-stop", nil, llm.When().Reply(simpleBooking.call()).S
 var stopBesideCalls = check.Check{
 	ID: "stop-beside-calls", Cases: []string{"says-stop"},
 	Rule:   "Tool calls reach the server even if the provider reports the end of the turn",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "the client reads tool calls only if the finish reason announces them",
 	Fix:   "Read every tool call in the answer, whatever the finish reason is.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -64,9 +63,9 @@ var stopBesideCalls = check.Check{
 		case v != nil:
 			return *v
 		case len(a.Uses()) == 0:
-			return showContent(failed("no tool use"), a)
+			return failed("no tool use").ShowMembers(a, "content")
 		}
-		return showUses(check.Pass("the tool call reached the server"), a)
+		return check.Pass("the tool call reached the server").ShowUses(a)
 	},
 }
 
@@ -80,7 +79,7 @@ var invalidArguments = flight("torn-arguments", nil,
 var badArguments = check.Check{
 	ID: "bad-arguments", Cases: []string{"torn-arguments"},
 	Rule:   "Invalid JSON arguments become an error or reach the server as they are, never as {}",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "invalid arguments become an empty object, and the server runs the tool with it",
 	Fix:   "Return an error to the server, or report the invalid JSON to the model and ask again.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -137,7 +136,7 @@ var unknownTool = flight("unknown-tool", nil,
 var unofferedTool = check.Check{
 	ID: "unoffered-tool", Cases: []string{"unknown-tool"},
 	Rule:   "The client passes on or refuses a call of a tool that was not offered, and does not run it",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{notRun},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{notRun},
 	Cause: "the host looks the name up among all its tools, or takes the most similar one",
 	Fix:   "Pass the tool use on, or return an error.",
 	Judge: unlessRefused("a tool that was not offered", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
@@ -158,9 +157,8 @@ var unofferedTool = check.Check{
 func notRun(e *evidence.Case) *check.Verdict {
 	for _, call := range e.Session.ForeignCalls {
 		if call.Tool == cancelling.name {
-			v := check.Fail("expected no call of %s, which was not offered, found one", call.Tool).
-				Show(call.Place, "%s", call.Tool)
-			return &v
+			return check.Instead(check.Fail("expected no call of %s, which was not offered, found one", call.Tool).
+				Show(call.Place, "%s", call.Tool))
 		}
 	}
 	last := e.Rounds[0].Asked
@@ -174,7 +172,7 @@ func notRun(e *evidence.Case) *check.Verdict {
 func judgeTextInstead(a *evidence.Answer) check.Verdict {
 	text := dialect.PlainText(a.Blocks())
 	if strings.TrimSpace(text) == "" {
-		return showContent(check.Fail("expected the tool use, a text or an error, found an empty result"), a)
+		return check.Fail("expected the tool use, a text or an error, found an empty result").ShowMembers(a, "content")
 	}
 	return check.Pass("the client returned a text in place of the tool use: %q", evidence.Clip(text)).
 		Show(a.At("content"), "%q", text)

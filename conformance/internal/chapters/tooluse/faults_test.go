@@ -33,7 +33,7 @@ func TestToolCallsBesideTheEndOfTheTurn(t *testing.T) {
 		passes("beside a text", holding(`[{"type":"text","text":""},`+use+`]`)),
 		fails("no tool use", saying(""), "found no tool use"),
 		legacy(unobserved("the client refuses everything",
-			func(s *tracetest.Story) { silent(s); s.Refuses(-32603, "no") }, `"no" (code -32603)`)),
+			func(s *session) { silent(s); s.Refuses(-32603, "no") }, `"no" (code -32603)`)),
 		noResult, unreadable)...)
 }
 
@@ -43,7 +43,7 @@ func TestInvalidJSONArguments(t *testing.T) {
 	judges(t, "bad-arguments", "torn-arguments", append(refused(report.Pass, refusing),
 		passes("as text", input(asText)),
 		passes("under a member of the client", input(`{"_raw":`+asText+`,"_error":"unexpected end"}`)),
-		row("a text, after the model was asked again", saying("Never mind."), report.Pass, `"Never mind."`),
+		passes("a text, after the model was asked again", saying("Never mind."), `"Never mind."`),
 		warns("completed", input(`{"from":"Zürich","to":"Tok"}`), "found them completed"),
 		fails("an empty object", input(`{}`), "found the input {}"),
 		fails("null", input(`null`), "found the input null"),
@@ -64,18 +64,18 @@ func TestArgumentsThatAreObjectsAreAlwaysValid(t *testing.T) {
 
 func TestAToolThatWasNotOffered(t *testing.T) {
 	wanting := using([3]string{"call_1", cancelling.name, cancelling.input})
-	later := func(do steps) steps { return func(s *tracetest.Story) { do(s); s.OtherwiseAnswers() } }
-	runs := func(tool string) steps { return later(func(s *tracetest.Story) { wanting(s); calling(s, tool) }) }
+	later := func(do steps) steps { return func(s *session) { do(s); s.OtherwiseAnswers() } }
+	runs := func(tool string) steps { return later(func(s *session) { wanting(s); calling(s, tool) }) }
 	unreadable := unreadable
 	unreadable.Steps = later(unreadable.Steps)
 	judges(t, "unoffered-tool", "unknown-tool", append(refused(report.Pass, refusing),
 		passes("passed on", later(wanting)),
 		passes("passed on, and another tool called", runs("mine")),
-		row("a text, after the model was asked again", later(saying("Never mind.")), report.Pass, `"Never mind."`),
+		passes("a text, after the model was asked again", later(saying("Never mind.")), `"Never mind."`),
 		fails("called", runs(cancelling.name), "expected no call of cancel_flight"),
 		warns("another tool", later(booked), "cancel_flight, found one of book_flight"),
 		fails("an empty text", later(saying("")), "found an empty result"),
-		row("no later request", wanting, report.Unsupported, "no later sampling request"),
+		unsupported("no later request", wanting, "no later sampling request"),
 		legacy(unobserved("no result", later(silent), tracetest.NoAnswer)),
 		unreadable)...)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // The stories of these checks, one-tool and no-tools, are in one_tool.go and unwanted.go.
@@ -20,7 +19,7 @@ import (
 var toolsReachModel = check.Check{
 	ID: "tools-reach-model", Cases: []string{"one-tool"},
 	Rule:   "All tools reach the model, each with its name, description and input schema",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
 	Cause: "tools are not passed on, or are rebuilt from a type that has only some of their fields",
 	Fix:   "Offer the model each tool of the request, with its schema as raw JSON.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -66,7 +65,7 @@ func offers(tools []dialect.Tool, name string) bool {
 var onlyTheseTools = check.Check{
 	ID: "only-these-tools", Cases: []string{"one-tool", "no-tools"},
 	Rule:   "The model is offered only the tools of the sampling request",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
 	Cause: "the host adds its own tools, or those of other servers, to every model request",
 	Fix:   "Offer the model the tools of the sampling request only.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -110,7 +109,7 @@ func numbered(n int) []server.Tool {
 var manyTools = check.Check{
 	ID: "many-tools", Cases: []string{"sixty-four-tools", "sixty-five-tools"},
 	Rule:   "64 tools reach the model; more tools reach it too, or the client returns an error",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{decodedTools},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{decodedTools},
 	Cause: "a limit of the client silently drops tools",
 	Fix:   "Pass all tools on. Return an error with the limit if there are too many.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -137,9 +136,10 @@ var manyTools = check.Check{
 			return *v
 		}
 		if last := sent[len(sent)-1].Name; len(a.Uses()) == 0 {
-			return showContent(check.Fail("expected a use of %s, the last of %d tools, found none", last, len(sent)), a)
+			return check.Fail("expected a use of %s, the last of %d tools, found none", last, len(sent)).
+				ShowMembers(a, "content")
 		}
-		return showUses(check.Pass("all %d tools reached the model, and it used the last one", len(sent)), a)
+		return check.Pass("all %d tools reached the model, and it used the last one", len(sent)).ShowUses(a)
 	},
 }
 
@@ -147,5 +147,5 @@ var manyTools = check.Check{
 func decodedTools(e *evidence.Case) *check.Verdict {
 	r := e.Rounds[0]
 	return check.Unless(r.Params != nil && len(r.Params.Tools) > 0,
-		check.NotObserved("the tools of sampling request 1 cannot be decoded").Show(r.Asked, ""))
+		check.NotObserved("the tools of sampling request 1 cannot be decoded").At(r.Asked))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 var booking = toolUse{"book_flight", story.Booking}
@@ -39,7 +38,7 @@ var oneTool = harness.Case{
 var stopReasonToolUse = check.Check{
 	ID: "stop-reason-tooluse", Cases: []string{"one-tool"},
 	Rule:   "A result with a tool use has the stop reason toolUse",
-	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{returnsToolUse(1)},
+	Levels: check.Robust, Results: 1, Needs: []check.Need{returnsToolUse(1)},
 	Cause: "the provider's finish reason is passed on, or mapped without regard to the tool calls",
 	Fix:   "Set stopReason to toolUse if the result has a tool_use block, whatever the provider's finish reason is.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -62,15 +61,15 @@ var stopReasonToolUse = check.Check{
 var toolUseBlock = check.Check{
 	ID: "tool-use-block", Cases: []string{"one-tool", "two-turns"}, Statements: check.ToolUseSchema,
 	Rule:   "The client MUST return the model's tool call as a tool_use block with an id, a name, and an object as input",
-	Levels: check.Everywhere(report.Must), Results: 1, Needs: []check.Need{check.ReadableContent(1)},
+	Levels: check.Must, Results: 1, Needs: []check.Need{check.ReadableContent(1)},
 	Cause: "the provider's arguments are passed on as text, or as null if they are empty; or the call is written as text",
 	Fix:   "Parse the provider's arguments, and send the object as input.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		a := e.Rounds[0].Result()
 		uses := a.Uses()
 		if len(uses) == 0 {
-			return showContent(check.Fail("expected a tool_use block for the model's tool call, found none").
-				Show(modelSaid, "%s", check.Expected[toolUse](e)), a)
+			return check.Fail("expected a tool_use block for the model's tool call, found none").
+				Show(modelSaid, "%s", check.Expected[toolUse](e)).ShowMembers(a, "content")
 		}
 		for _, use := range uses {
 			if found := flaw(use); found != "" {
@@ -101,7 +100,7 @@ func flaw(use dialect.Block) string {
 var inputIntact = check.Check{
 	ID: "input-intact", Cases: []string{"one-tool", "two-turns"},
 	Rule:   "The input of a tool use reaches the server unchanged: nested values, long texts, big integers, empty values",
-	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{returnsToolUse(1)},
+	Levels: check.Robust, Results: 1, Needs: []check.Need{returnsToolUse(1)},
 	Cause: "arguments go through a float64, which rounds big integers, or through a type that drops unknown members",
 	Fix:   "Pass the arguments on as raw JSON.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -115,7 +114,7 @@ var inputIntact = check.Check{
 		}
 		switch {
 		case len(uses) > 1:
-			return showUses(check.Fail("expected 1 tool use, found %d", len(uses)), a)
+			return check.Fail("expected 1 tool use, found %d", len(uses)).ShowUses(a)
 		case use.Name != want.name:
 			return check.Fail("expected a use of the tool %s, found %s", want.name, use.Name).
 				Show(a.At(use.Path).At("name"), "%q", use.Name)
@@ -143,7 +142,7 @@ func rounded(raw []byte) []byte {
 var notExecuted = check.Check{
 	ID: "not-executed", Cases: []string{"one-tool"},
 	Rule:   "The client returns a tool use to the server and does not run the tool itself",
-	Levels: check.Everywhere(report.Robust), Needs: []check.Need{decodedParams},
+	Levels: check.Robust, Needs: []check.Need{decodedParams},
 	Results: 2, // a client that runs tools does so before it answers a later request
 	Cause:   "the host runs every tool call of its model, regardless of who offered the tool",
 	Fix:     "Return the tool use to the server, with the stop reason toolUse.",
@@ -166,7 +165,7 @@ var textBeside = flight("text-beside", nil, llm.When().Reply(llm.Text(besideUse)
 var textAndTool = check.Check{
 	ID: "text-and-tool", Cases: []string{"text-beside"},
 	Rule:   "Text beside a tool use reaches the server, in the model's order",
-	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{check.ReadableContent(1)},
+	Levels: check.Robust, Results: 1, Needs: []check.Need{check.ReadableContent(1)},
 	Cause: "the result is built either from the tool calls or from the text",
 	Fix:   "Return an array of all blocks, in the model's order.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -174,8 +173,8 @@ var textAndTool = check.Check{
 		blocks := a.Blocks()
 		use := slices.IndexFunc(blocks, func(b dialect.Block) bool { return b.Type == dialect.ToolUse })
 		failed := func(found string) check.Verdict {
-			return showContent(check.Fail("expected a text, then a tool use, found %s", found).
-				Show(modelSaid, "%q, then %s", besideUse, simpleBooking), a)
+			return check.Fail("expected a text, then a tool use, found %s", found).
+				Show(modelSaid, "%q, then %s", besideUse, simpleBooking).ShowMembers(a, "content")
 		}
 		switch {
 		case use < 0:

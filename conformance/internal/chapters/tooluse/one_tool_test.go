@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 var booked = tracetest.Uses(tracetest.Booked())
@@ -80,7 +79,7 @@ func TestToolInputIsUnchanged(t *testing.T) {
 
 func TestTheServerRunsTheTool(t *testing.T) {
 	run := func(tool string) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			booked(s)
 			if tool != "" {
 				calling(s, tool)
@@ -92,7 +91,7 @@ func TestTheServerRunsTheTool(t *testing.T) {
 		passes("the client calls no tool", run("")),
 		fails("the client calls the tool", run("book_flight"), "book_flight"),
 		passes("the client calls another tool", run("mine")),
-		row("no second request", booked, report.NotObserved, "sampling request 2"))
+		unobserved("no second request", booked, "sampling request 2"))
 }
 
 func TestTextBesideAToolUseReachesTheServer(t *testing.T) {

@@ -78,7 +78,7 @@ func expecting(expect any, c harness.Case) harness.Case {
 func decodedParams(e *evidence.Case) *check.Verdict {
 	r := e.Rounds[0]
 	return check.Unless(r.Params != nil,
-		check.NotObserved("the params of sampling request 1 cannot be decoded").Show(r.Asked, ""))
+		check.NotObserved("the params of sampling request 1 cannot be decoded").At(r.Asked))
 }
 
 // returnsToolUse needs a tool use in the result of the nth sampling request (from 1). The check tool-use-block judges
@@ -87,7 +87,7 @@ func returnsToolUse(n int) check.Need {
 	return func(e *evidence.Case) *check.Verdict {
 		a := e.Rounds[n-1].Result()
 		return check.Unless(len(a.Uses()) > 0,
-			check.NotObserved("result %d has no tool use (see tool-use/tool-use-block)", n).ShowJSON(a.Place, a.Result))
+			check.NotObserved("result %d has no tool use (see tool-use/tool-use-block)", n).ShowResult(a))
 	}
 }
 
@@ -113,14 +113,4 @@ func unlessRefused(
 		}
 		return judge(e, a)
 	}
-}
-
-// showContent adds the content of the result.
-func showContent(v check.Verdict, a *evidence.Answer) check.Verdict {
-	return v.ShowJSON(a.At("content"), a.Member("content"))
-}
-
-// showUses adds the tool uses of the result.
-func showUses(v check.Verdict, a *evidence.Answer) check.Verdict {
-	return v.Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 var airportList = toolUse{"list_airports", `{}`}
@@ -44,7 +43,7 @@ var twoTurns = harness.Case{
 var idGenerated = check.Check{
 	ID: "id-minted", Cases: []string{"two-turns"},
 	Rule:   "The client generates a unique id for a tool call to which the provider gives none",
-	Levels: check.Everywhere(report.Robust), Results: 1,
+	Levels: check.Robust, Results: 1,
 	Cause: "the tool's name serves as id, or the missing id becomes an empty one",
 	Fix:   "Generate an id for each tool use, such as a random one. Keep the order of the calls for their results.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -77,7 +76,7 @@ var idGenerated = check.Check{
 			return check.NotObserved("the results have %d of 2 tool uses (see tool-use/tool-use-block)", len(seen))
 		}
 		return check.Pass("the client generated %d ids for %d tool uses", len(seen), len(seen)).
-			Show(e.Rounds[1].Result().Place, "")
+			At(e.Rounds[1].Result().Place)
 	},
 }
 
@@ -89,13 +88,13 @@ func someCall(r *evidence.Round, is func(evidence.ModelCall) bool) (bool, *check
 		calls = x.Calls()
 	}
 	return slices.ContainsFunc(calls, is), check.Unless(len(calls) > 0,
-		check.NotObserved("the model's tool calls cannot be decoded").Show(r.Asked, ""))
+		check.NotObserved("the model's tool calls cannot be decoded").At(r.Asked))
 }
 
 var freshIDs = check.Check{
 	ID: "fresh-ids", Cases: []string{"two-turns"},
 	Rule:   "Tool uses of different turns have different ids",
-	Levels: check.Everywhere(report.Robust), Results: 2, Needs: []check.Need{returnsToolUse(1), returnsToolUse(2)},
+	Levels: check.Robust, Results: 2, Needs: []check.Need{returnsToolUse(1), returnsToolUse(2)},
 	Cause: "ids are generated from the tool's name, or from a counter that starts anew with each request",
 	Fix:   "Pass the provider's ids on. If it has none, generate ids that are unique across turns.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -108,7 +107,7 @@ var freshIDs = check.Check{
 				}
 			}
 		}
-		return showUses(showUses(check.Pass("the tool uses of two turns have different ids"), first), second)
+		return check.Pass("the tool uses of two turns have different ids").ShowUses(first).ShowUses(second)
 	},
 }
 
@@ -119,7 +118,7 @@ const anySignature = "skip_thought_signature_validator"
 var thoughtSignature = check.Check{
 	ID: "thought-signature", Cases: []string{"two-turns"},
 	Rule:   "The model receives the thought signatures of its tool calls again, with the calls",
-	Levels: check.Everywhere(report.Robust), Requests: 2, Needs: []check.Need{modelSignsCalls, modelAskedAgain},
+	Levels: check.Robust, Requests: 2, Needs: []check.Need{modelSignsCalls, modelAskedAgain},
 	Cause: "MCP has no member for signatures, so they are lost on the way to the server",
 	Fix:   "Store each signature by the id of its tool use, or in the _meta of the tool use. Send it back with the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -155,5 +154,5 @@ func modelSignsCalls(e *evidence.Case) *check.Verdict {
 // modelAskedAgain needs a request to the model for the second sampling request.
 func modelAskedAgain(e *evidence.Case) *check.Verdict {
 	return check.Unless(dialectOf(e.Rounds[1]) != "",
-		check.NotObserved("the model received no valid request for sampling request 2").Show(e.Rounds[1].Asked, ""))
+		check.NotObserved("the model received no valid request for sampling request 2").At(e.Rounds[1].Asked))
 }

@@ -20,7 +20,7 @@ func airports(id string) string { return listing(id, "{}") }
 
 // turns is the first turn, and the second one unless its result is "".
 func turns(first, second string) steps {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		tracetest.Uses(first)(s)
 		if second != "" {
 			tracetest.Uses(second)(s)

@@ -116,12 +116,12 @@ func readsStyles(e *evidence.Case) check.Verdict {
 	rounds := e.Rounds[:min(len(e.Rounds), len(styles))]
 	for i, r := range rounds {
 		if r.CassetteMiss() != "" {
-			return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
+			return check.NoResult(e, r)
 		}
 		if len(r.Answers) == 0 {
 			return check.Survived(e, r.Asked, "the client did not go on after a stream with "+styles[i].name).
 				Or(check.Fail("expected a response to a sampling request on a stream with %s, found none", styles[i].name).
-					Show(r.Asked, ""))
+					At(r.Asked))
 		}
 	}
 	if len(rounds) < len(styles) {

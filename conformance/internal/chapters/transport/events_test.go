@@ -8,11 +8,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
+type session = tracetest.Story
+
 func TestEventsAreReadInEveryStyle(t *testing.T) {
 	const question, garbled = "Is it whole: " + foreign + "?", "Is it whole: Gr??e?"
-	asks := func(s *tracetest.Story) { s.Asks(tracetest.Asking(question)) }
-	prompts := func(text string) step { return func(s *tracetest.Story) { s.Prompts(tracetest.Asking(text)) } }
-	answers := func(s *tracetest.Story) { s.Answers(tracetest.Saying(story.Said)) }
+	asks := func(s *session) { s.Asks(tracetest.Asking(question)) }
+	prompts := func(text string) step { return func(s *session) { s.Prompts(tracetest.Asking(text)) } }
+	answers := func(s *session) { s.Answers(tracetest.Saying(story.Said)) }
 	whole, unread := inOrder(asks, prompts(question), answers), asks
 	changed := inOrder(asks, prompts(garbled), answers)
 	const second = "stream with CRLF, comments, events without data"

@@ -108,11 +108,11 @@ var responsePost = check.Check{
 			}
 			switch version := header["Mcp-Protocol-Version"]; {
 			case header["Mcp-Session-Id"] == "" && len(s.Issued) > 0:
-				return check.Fail("expected the header Mcp-Session-Id, found none").Show(requestAt(ev, m), "")
+				return check.Fail("expected the header Mcp-Session-Id, found none").At(requestAt(ev, m))
 			case version == "":
-				return check.Fail("expected the header MCP-Protocol-Version, found none").Show(requestAt(ev, m), "")
+				return check.Fail("expected the header MCP-Protocol-Version, found none").At(requestAt(ev, m))
 			case version != string(s.Revision):
-				return check.Warn("expected MCP-Protocol-Version %s, found %s", s.Revision, version).Show(requestAt(ev, m), "")
+				return check.Warn("expected MCP-Protocol-Version %s, found %s", s.Revision, version).At(requestAt(ev, m))
 			}
 			if m.IsResponse() {
 				responses++
@@ -189,10 +189,10 @@ var endsSession = check.Check{
 		v := check.Fail("expected a DELETE for every session, found none for %d of %d", len(open), len(e.Session.Issued))
 		for _, r := range e.Session.Requests {
 			if r.Method == "initialize" {
-				return v.Show(evidence.Place{Ref: r.Ref, Label: r.Method}, "")
+				return v.At(evidence.Place{Ref: r.Ref, Label: r.Method})
 			}
 		}
-		return v.Show(evidence.Place{}, "")
+		return v.At(evidence.Place{})
 	},
 }
 
@@ -225,7 +225,7 @@ var headerValue = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		value, ok := e.Session.Trace.Find(e.FirstCall).Frame.HTTP.Header["Mcp-Name"]
 		if !ok {
-			return check.Fail("expected the header Mcp-Name in a %s, found none", e.Case.Carrier).Show(e.CallPlace(), "")
+			return check.Fail("expected the header Mcp-Name in a %s, found none", e.Case.Carrier).At(e.CallPlace())
 		}
 		decoded, err := server.HeaderValue(value)
 		switch {

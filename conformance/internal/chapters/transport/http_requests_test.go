@@ -12,7 +12,7 @@ import (
 func TestRequestsAcceptJSONAndEventStreams(t *testing.T) {
 	const both = "application/json, text/event-stream"
 	posts := func(accept string) step {
-		return inOrder(barrier, func(s *tracetest.Story) {
+		return inOrder(barrier, func(s *session) {
 			for _, e := range s.Trace.Events {
 				if f := e.Frame; f != nil && f.HTTP != nil && f.HTTP.Method == "POST" {
 					f.HTTP.Header["Accept"] = accept
@@ -41,7 +41,7 @@ func TestRequestsAcceptJSONAndEventStreams(t *testing.T) {
 }
 
 func TestRequestsNameSessionAndVersion(t *testing.T) {
-	complete := func(s *tracetest.Story) {
+	complete := func(s *session) {
 		for _, e := range s.Trace.Events {
 			if f := e.Frame; f != nil && f.HTTP != nil && f.HTTP.Method != "" && f.Session != "" {
 				f.HTTP.Header["Mcp-Session-Id"] = tracetest.SessionID
@@ -62,10 +62,10 @@ func TestRequestsNameSessionAndVersion(t *testing.T) {
 
 func TestIDsAreNewInTheirSession(t *testing.T) {
 	pings := func(id string) []step { return []step{sends(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`)} }
-	calls := func(s *tracetest.Story) { s.Calls() }
+	calls := func(s *session) { s.Calls() }
 	connects := inOrder(sends(`{"jsonrpc":"2.0","id":0,"method":"server/discover"}`),
-		func(s *tracetest.Story) { last(s).Session = "" }, initializes(tracetest.Everything, nil),
-		func(s *tracetest.Story) { last(s).Session = fmt.Sprint("session-", len(s.Trace.Events)) })
+		func(s *session) { last(s).Session = "" }, initializes(tracetest.Everything, nil),
+		func(s *session) { last(s).Session = fmt.Sprint("session-", len(s.Trace.Events)) })
 	run(t, "plain", tracetest.InA, []test{
 		{"own-ids", "new ids", report.Pass, "", nil},
 		{"own-ids", "an id twice", report.Fail, "found one twice", []step{calls}},
@@ -91,11 +91,11 @@ func TestAClientEndsItsSessions(t *testing.T) {
 
 func TestNamesInHeadersAreEncoded(t *testing.T) {
 	gets := func(name, encoded string) []step {
-		return []step{func(s *tracetest.Story) {
+		return []step{func(s *session) {
 			s.Trace.Header.Cases[0].Tool, s.Trace.Header.Cases[0].Carrier = name, "prompts/get"
 			s.Frame(s.CaseID, trace.FromClient, 0,
 				`{"jsonrpc":"2.0","id":8,"method":"prompts/get","params":{"name":"`+name+`"}}`)
-		}, header("Mcp-Name", encoded), func(s *tracetest.Story) {
+		}, header("Mcp-Name", encoded), func(s *session) {
 			events := s.Trace.Events[:0]
 			for _, e := range s.Trace.Events { // without the call of a tool that begins each story
 				if e.Case == "" || e.Frame.HTTP.Header["Mcp-Name"] == encoded {

@@ -89,8 +89,7 @@ var sessionLost = check.Check{
 			return check.Unsupported("the client sent no request after its session ended: make it call every tool of "+
 				"tools/list, one after the other%s", e.Died())
 		}
-		v := check.Fail("expected a new session after HTTP 404, found none")
-		return check.ShowOutput(e.Session, v.Show(*l.notFound, ""))
+		return check.Fail("expected a new session after HTTP 404, found none").At(*l.notFound).ShowOutput(e.Session)
 	},
 }
 
@@ -131,8 +130,8 @@ func samplesAfter(s *evidence.Session, place int, caseID string) check.Verdict {
 				}
 				asked = true
 				if r.Result() == nil {
-					return check.ShowOutput(s, check.Fail("expected a result in the new session, found none%s", call.WhyNoResult(r.N)).
-						Show(r.Asked, ""))
+					return check.Fail("expected a result in the new session, found none%s", call.WhyNoResult(r.N)).
+						At(r.Asked).ShowOutput(s)
 				}
 			}
 		}

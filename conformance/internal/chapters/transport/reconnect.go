@@ -22,16 +22,16 @@ const (
 
 // The server closes the connection while the model thinks, and asks another question once the client has returned. It
 // responds to the call on the stream that the client then has.
-var disconnect = story.Pondered(
+var disconnect = story.Gated(
 	harness.Case{ID: "transport/disconnect", Revisions: check.NewestLegacy, Wait: retryAfter + returnPatience},
-	func(gate *story.Stage) server.Handler {
+	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			if err := s.Resumable(); errors.Is(err, server.ErrNoStream) {
 				return "no stream to come back for", nil
 			} else if err != nil {
 				return nil, err
 			}
-			asked, word, err := story.StartPondering(s, gate)
+			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err != nil {
 				return nil, err
@@ -39,7 +39,7 @@ var disconnect = story.Pondered(
 			if err := s.Disconnect(retryAfter); err != nil {
 				return nil, err
 			}
-			if !story.Either(retryAfter+returnPatience, s.Resumed(), s.Context().Done()) || s.Context().Err() != nil {
+			if !story.WaitFor(retryAfter+returnPatience, s.Resumed(), s.Context().Done()) || s.Context().Err() != nil {
 				return "nobody came back", nil
 			}
 			if err := askAndWait(s, s.Ask("Name a fish.")); err != nil {
@@ -129,8 +129,8 @@ var reconnects = check.Check{
 			return check.Fail("expected a GET with the Last-Event-ID of the closed stream, found a GET without it").
 				Show(c.close(), "last event %s", closed.Event).Show(at(c.blank, "GET"), "no Last-Event-ID")
 		case c.returned == nil:
-			v := check.Fail("expected a GET with Last-Event-ID after the connection closed, found none%s", e.Died())
-			return check.ShowOutput(e.Session, v.Show(c.close(), "last event %s, retry after %s", closed.Event, closed.Retry))
+			return check.Fail("expected a GET with Last-Event-ID after the connection closed, found none%s", e.Died()).
+				Show(c.close(), "last event %s, retry after %s", closed.Event, closed.Retry).ShowOutput(e.Session)
 		case c.repeated != nil:
 			v := check.Fail("expected the last event in Last-Event-ID, found an earlier one: a message came again")
 			return c.showReturn(v.Show(c.close(), "last event %s", closed.Event)).

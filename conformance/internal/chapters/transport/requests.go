@@ -72,11 +72,11 @@ var acceptsJSON = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		response := *plainResponse(e)
 		if e.ReportedOutcome() == harness.Failed {
-			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call").Show(response, "")
+			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call").At(response)
 		}
 		if e.Revision.Modern() && len(e.Rounds) > 0 && len(e.Rounds[0].Answers) == 0 {
 			return check.UnsettledSince(e, response).
-				Or(check.Fail("expected a retry after a plain JSON result that asks for input, found none").Show(response, ""))
+				Or(check.Fail("expected a retry after a plain JSON result that asks for input, found none").At(response))
 		}
 		return check.Survived(e, response, "the client did not go on after a plain JSON response").
 			Or(check.Pass("the client accepted a plain JSON response"))
@@ -98,7 +98,7 @@ var plainResponseSent = check.Observed(plainResponse, "the server sent no plain 
 
 func notRefused(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.TurnedDown == "",
-		check.NotObserved("the server refused a request with %s", e.TurnedDown).Show(e.TurnedDownAt, ""))
+		check.NotObserved("the server refused a request with %s", e.TurnedDown).At(e.TurnedDownAt))
 }
 
 // The server's request has the id of the client's pending call.
@@ -116,7 +116,7 @@ var idCollision = check.Check{
 			return v
 		}
 		if e.ReportedOutcome() == harness.Failed {
-			return check.Fail("expected a completed call, found that the client reports a failed call").Show(r.Asked, "")
+			return check.Fail("expected a completed call, found that the client reports a failed call").At(r.Asked)
 		}
 		return check.Pass("the client responded to the request, and the call ended")
 	},
@@ -127,10 +127,10 @@ const readPatience = 2 * time.Second
 
 // The server sends a request twice while the model thinks, and then another one. A client that responds to the ping has
 // read both; a client that handles one request at a time does not respond to it.
-var repeated = story.Pondered(harness.Case{ID: "transport/repeated", Revisions: check.NewestLegacy},
-	func(gate *story.Stage) server.Handler {
+var repeated = story.Gated(harness.Case{ID: "transport/repeated", Revisions: check.NewestLegacy},
+	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
-			asked, word, err := story.StartPondering(s, gate)
+			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err == nil {
 				err = s.Repeat(asked)
@@ -156,7 +156,7 @@ var duplicateRequest = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		first, second, last := e.Rounds[0], e.Rounds[1], e.Rounds[len(e.Rounds)-1]
 		twice := func(v check.Verdict) check.Verdict {
-			return v.Show(first.Asked, "").Show(second.Asked, "the same again")
+			return v.At(first.Asked).Show(second.Asked, "the same again")
 		}
 		responses := slices.Concat(first.Answers, second.Answers)
 		results := slices.DeleteFunc(slices.Clone(responses), func(a evidence.Answer) bool { return a.Result == nil })
@@ -164,14 +164,14 @@ var duplicateRequest = check.Check{
 		switch {
 		case len(results) > 1:
 			return twice(check.Warn("expected at most 1 result for one id, found %d", len(results))).
-				Show(results[0].Place, "").Show(results[1].Place, "")
+				At(results[0].Place, results[1].Place)
 		case len(responses) == 0 && !e.Session.AnswersAny():
 			return answersNothing(e)
 		case len(responses) == 0:
 			return afterRepeat(e, second, twice(check.Fail("expected a response to a request that came twice, found none")))
 		case another && len(last.Answers) == 0:
 			return afterRepeat(e, last, check.Fail("expected a response to the request after the repeated one, found none").
-				Show(second.Asked, "").Show(last.Asked, ""))
+				At(second.Asked, last.Asked))
 		}
 		if v := check.UnsettledSince(e, second.Asked); v != nil {
 			return *v
@@ -180,7 +180,7 @@ var duplicateRequest = check.Check{
 		prompts, most := slices.Concat(first.Model, second.Model), len(last.Model)
 		if another && most > 0 && len(prompts) > most {
 			return twice(check.Warn("expected at most %d requests to the model for one id, found %d", most, len(prompts))).
-				Show(prompts[0].Place, "").Show(prompts[len(prompts)-1].Place, "")
+				At(prompts[0].Place, prompts[len(prompts)-1].Place)
 		}
 		return check.Pass("no second result came")
 	},
@@ -193,16 +193,16 @@ func afterRepeat(e *evidence.Case, r *evidence.Round, failure check.Verdict) che
 
 // The server sends three sampling requests in one batch. The case is isolated: a client that cannot read a batch may
 // lose its connection.
-var together = story.Pondered(
+var together = story.Gated(
 	harness.Case{ID: "transport/together", Revisions: []server.Revision{server.V20250326}, Isolated: true},
-	func(*story.Stage) server.Handler {
+	func(*story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			asked, err := s.StartBatch(s.Ask("Name a bird."), s.Ask("Name a fish."), s.Ask("Name a tree."))
 			if err != nil {
 				return nil, err
 			}
 			for _, one := range asked {
-				story.Either(story.Reaction, one.Done(), s.Context().Done())
+				story.WaitFor(story.Reaction, one.Done(), s.Context().Done())
 			}
 			return "done", nil
 		}
@@ -231,7 +231,7 @@ var batchSent = check.Observed(batchMark, "the server did not send the batch")
 // inBatch returns nil for a request with a refusal or its own result.
 func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	if r.CassetteMiss() != "" {
-		return check.Instead(check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N)))
+		return check.Instead(check.NoResult(e, r))
 	}
 	if len(r.Answers) == 0 {
 		if v := check.Survived(e, r.Asked, "the client did not go on after a batch"); v != nil {
@@ -239,16 +239,16 @@ func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 		}
 		sent := batchMark(e)
 		v := check.Fail("expected a response to request %d of a batch, found none%s", r.N, e.Died())
-		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).Show(r.Asked, "")
-		return check.Instead(check.ShowOutput(e.Session, v))
+		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).At(r.Asked)
+		return check.Instead(v.ShowOutput(e.Session))
 	}
 	a := r.Result()
 	if a == nil {
 		return nil
 	}
-	if other := story.Others(a, r); other != "" {
+	if other := story.ForeignAnswer(a, r); other != "" {
 		return check.Instead(check.Fail("expected the answer to request %d of a batch, found another: %q", r.N, other).
-			Show(r.Asked, "").Show(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks()))))
+			At(r.Asked).Show(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks()))))
 	}
 	return nil
 }

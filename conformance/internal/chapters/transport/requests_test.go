@@ -30,10 +30,10 @@ func TestAClientRespondsOnEveryStream(t *testing.T) {
 }
 
 func TestAClientAcceptsPlainJSON(t *testing.T) {
-	plainly := func(s *tracetest.Story) {
+	plainly := func(s *session) {
 		s.Frame(s.CaseID, trace.ToClient, 200, `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`)
 	}
-	turnedDown := func(s *tracetest.Story) {
+	turnedDown := func(s *session) {
 		s.Frame(s.CaseID, trace.ToClient, 400, `{"jsonrpc":"2.0","id":8,"error":{"code":-32020,"message":"no"}}`)
 	}
 	run(t, "plain", tracetest.InA, []test{
@@ -57,13 +57,13 @@ func TestIDsOfTheServerAreItsOwn(t *testing.T) {
 		{"id-collision", "a failed call", report.Fail, "reports a failed call",
 			[]step{fish, answered, reports("failed"), barrier}},
 	})
-	twice := func(s *tracetest.Story) {
+	twice := func(s *session) {
 		s.Asks(tracetest.Fish)
 		s.Frame(s.CaseID, trace.ToClient, 0, string(last(s).Raw))
 		s.OnPurpose()
 	}
 	wren := tracetest.Asking("And this?")
-	asksWren, toModelWren := func(s *tracetest.Story) { s.Asks(wren) }, func(s *tracetest.Story) { s.Prompts(wren) }
+	asksWren, toModelWren := func(s *session) { s.Asks(wren) }, func(s *session) { s.Prompts(wren) }
 	run(t, "repeated", tracetest.InA, []test{
 		{"duplicate-request", "one result", report.Pass, "", []step{twice, result("1001"), fish, answered, barrier}},
 		{"duplicate-request", "a result and an error", report.Pass, "",
@@ -82,8 +82,8 @@ func TestIDsOfTheServerAreItsOwn(t *testing.T) {
 
 func TestAClientResumesTheStreamOfItsCall(t *testing.T) {
 	const retry = 1200 * time.Millisecond
-	ponders := func(s *tracetest.Story) { s.Asks(tracetest.Pondering) }
-	thinks := func(s *tracetest.Story) { s.Thinks(tracetest.Pondering) }
+	ponders := func(s *session) { s.Asks(tracetest.Pondering) }
+	thinks := func(s *session) { s.Thinks(tracetest.Pondering) }
 	open := inOrder(ponders, numbered("post-1/2"), thinks, disconnects(retry))
 	again := inOrder(comesBack(retry, "post-1/1"), ponders, resent, numbered("post-1/2"))
 	whole := []step{open, comesBack(retry, "post-1/3"), fish, answered, result("1001"), barrier}
@@ -150,10 +150,10 @@ func TestAClientStartsANewSessionAfterALostOne(t *testing.T) {
 }
 
 func TestAClientRespondsToEachRequestOfABatch(t *testing.T) {
-	asked := func(s *tracetest.Story) {
+	asked := func(s *session) {
 		s.Marks(trace.MarkBatch, "3 messages in one event").AsksAll(tracetest.Fish, tracetest.Fish, tracetest.Fish)
 	}
-	callsBarrier := func(s *tracetest.Story) {
+	callsBarrier := func(s *session) {
 		s.CaseID = harness.BarrierID
 		s.Calls()
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
@@ -18,12 +19,12 @@ const manyLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
 
 // The server asks a question with line ends. While the model thinks about the next one, it writes to standard error,
 // and then asks once more. Over HTTP it asks only the first question.
-var pipe = story.Pondered(harness.Case{ID: "transport/pipe", Stdio: true}, func(gate *story.Stage) server.Handler {
+var pipe = story.Gated(harness.Case{ID: "transport/pipe", Stdio: true}, func(gate *story.Gate) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask(manyLines)); err != nil || !s.OverStdio() {
 			return "done", err
 		}
-		asked, word, err := story.StartPondering(s, gate)
+		asked, word, err := story.AskHeld(s, gate)
 		defer gate.Open(word)
 		if err != nil {
 			return nil, err
@@ -51,14 +52,14 @@ func adviceBefore(l report.Level) map[server.Revision]report.Level {
 
 var overPipe = check.Check{
 	ID: "stdio", Rule: "Over stdio, the client MUST write each message as one line of UTF-8, and nothing else",
-	Levels: check.Everywhere(report.Must), Requests: 1, Cases: []string{"pipe"}, Needs: []check.Need{overStdio},
+	Levels: check.Must, Requests: 1, Cases: []string{"pipe"}, Needs: []check.Need{overStdio},
 	Statements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05",
 		"2025-11-25/transports/03", "2025-11-25/transports/01", "2026-07-28/stdio/03", "2026-07-28/stdio/01",
 		"2026-07-28/transports/01"},
 	Cause: "the client logs to standard output, writes JSON on several lines, or does not escape line ends in texts",
 	Fix:   "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		v := check.OnlyMessages([]*evidence.Session{e.Session})
+		v := always.OnlyMessages([]*evidence.Session{e.Session})
 		if v.Kind == report.Pass && len(e.Rounds[0].Answers) == 0 {
 			return check.NotObserved("no response to the question with line ends%s", e.WhyNoResult(1))
 		}
@@ -78,11 +79,11 @@ var stderrIsNoError = check.Check{
 		place := at(wrote, "standard error")
 		for _, r := range e.Rounds[1:] {
 			if r.CassetteMiss() != "" {
-				return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
+				return check.NoResult(e, r)
 			}
 			if r.Result() == nil {
-				v := check.Fail("expected a result for sampling request %d %s, found none%s", r.N, after, e.WhyNoResult(r.N))
-				return check.ShowOutput(e.Session, v.Show(place, "%s", wrote.Mark.Text).Show(r.Asked, ""))
+				return check.Fail("expected a result for sampling request %d %s, found none%s", r.N, after, e.WhyNoResult(r.N)).
+					Show(place, "%s", wrote.Mark.Text).At(r.Asked).ShowOutput(e.Session)
 			}
 		}
 		return check.Survived(e, place, "the client did not go on "+after).Or(check.Pass("the client went on"))
@@ -122,13 +123,13 @@ const endSeen = 300 * time.Millisecond
 
 // The server ends while the model thinks. If the client restarts it and calls again, it asks something simple, as over
 // HTTP.
-var pipeEnd = story.Pondered(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true},
-	func(gate *story.Stage) server.Handler {
+var pipeEnd = story.Gated(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true},
+	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			if !s.OverStdio() || s.Call() > 1 {
 				return s.Sample(s.Ask("Name a bird."))
 			}
-			asked, word, err := story.StartPondering(s, gate)
+			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err != nil {
 				return nil, err
@@ -141,7 +142,7 @@ var pipeEnd = story.Pondered(harness.Case{ID: "transport/pipe-end", Stdio: true,
 			if err := s.HangUp(); err != nil {
 				return nil, err
 			}
-			story.Either(endSeen, nil, nil)
+			story.WaitFor(endSeen, nil, nil)
 			gate.Open(word)
 			return asked.Answer()
 		}
@@ -167,7 +168,7 @@ func endKnown(e *evidence.Case) *check.Verdict {
 
 var pipeEnds = check.Check{
 	ID: "pipe-ends", Rule: "The client neither hangs nor crashes when its server ends during a sample",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"pipe-end"}, Needs: needsLostServer,
+	Levels: check.Robust, Requests: 1, Cases: []string{"pipe-end"}, Needs: needsLostServer,
 	Cause: "the client does not catch the error or signal of a write to a closed pipe, or it waits for a response forever",
 	Fix:   "When the server's output ends, end every pending call with an error. Discard results that nobody reads.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -175,11 +176,11 @@ var pipeEnds = check.Check{
 		const expected = "expected the client to end or restart its server when that ended, found that it "
 		switch {
 		case s.Ended.Deadline && !s.CalledAfter(s.Order[lost.Ref]):
-			return check.ShowOutput(s, check.Fail(expected+"hung: %s", s.Ending()).Show(lost, ""))
+			return check.Fail(expected+"hung: %s", s.Ending()).At(lost).ShowOutput(s)
 		case s.Ended.Deadline:
-			return check.NotObserved("the client restarted the server, but hung later: %s", s.Ending()).Show(lost, "")
+			return check.NotObserved("the client restarted the server, but hung later: %s", s.Ending()).At(lost)
 		case !evidence.EndedByItself(s.Ended):
-			return check.ShowOutput(s, check.Fail(expected+"crashed: %s", s.Crash()).Show(lost, ""))
+			return check.Fail(expected+"crashed: %s", s.Crash()).At(lost).ShowOutput(s)
 		case s.ServedLater(s.Order[lost.Ref]):
 			return check.Pass("the client restarted the server, and went on")
 		}
@@ -203,6 +204,6 @@ var restarts = check.Check{
 				return check.Pass("the client restarted the server")
 			}
 		}
-		return check.ShowOutput(s, check.Fail("expected a restart of the server, found none: %s", s.Ending()).Show(lost, ""))
+		return check.Fail("expected a restart of the server, found none: %s", s.Ending()).At(lost).ShowOutput(s)
 	},
 }

@@ -20,7 +20,7 @@ type test struct {
 	steps       []step
 }
 
-type step = func(*tracetest.Story)
+type step = func(*session)
 
 // run runs tests about one case, in the revisions; nil for the newest of both eras.
 func run(t *testing.T, caseID string, in []server.Revision, tests []test) {
@@ -33,53 +33,53 @@ func run(t *testing.T, caseID string, in []server.Revision, tests []test) {
 }
 
 func inOrder(steps ...step) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		for _, next := range steps {
 			next(s)
 		}
 	}
 }
 
-func last(s *tracetest.Story) *trace.Frame { return s.Trace.Events[len(s.Trace.Events)-1].Frame }
+func last(s *session) *trace.Frame { return s.Trace.Events[len(s.Trace.Events)-1].Frame }
 
 // The server's question, and what the client does with it.
 var (
-	fish      = func(s *tracetest.Story) { s.Asks(tracetest.Fish) }
-	toModel   = func(s *tracetest.Story) { s.Prompts(tracetest.Fish) }
-	answered  = func(s *tracetest.Story) { s.Answers(tracetest.Saying("So.")) }
-	barrier   = func(s *tracetest.Story) { s.PassesBarrier() }
-	dies      = func(s *tracetest.Story) { s.Ends(tracetest.Died) }
-	hangs     = func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }
-	addsCases = func(s *tracetest.Story) {
+	fish      = func(s *session) { s.Asks(tracetest.Fish) }
+	toModel   = func(s *session) { s.Prompts(tracetest.Fish) }
+	answered  = func(s *session) { s.Answers(tracetest.Saying("So.")) }
+	barrier   = func(s *session) { s.PassesBarrier() }
+	dies      = func(s *session) { s.Ends(tracetest.Died) }
+	hangs     = func(s *session) { s.Ends(trace.Process{Deadline: true}) }
+	addsCases = func(s *session) {
 		s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: harness.BarrierID})
 	}
 )
 
-func refused(code int) step       { return func(s *tracetest.Story) { s.Refuses(code, "no") } }
-func reports(outcome string) step { return func(s *tracetest.Story) { s.CallEnds(outcome) } }
-func ends(mark string) step       { return func(s *tracetest.Story) { s.Marks(mark, "") } }
+func refused(code int) step       { return func(s *session) { s.Refuses(code, "no") } }
+func reports(outcome string) step { return func(s *session) { s.CallEnds(outcome) } }
+func ends(mark string) step       { return func(s *session) { s.Marks(mark, "") } }
 
 // result and failure are responses to the request with the id.
 func result(id string) step {
-	return func(s *tracetest.Story) { s.Responds(id, `"result":`+tracetest.Saying("So.")) }
+	return func(s *session) { s.Responds(id, `"result":`+tracetest.Saying("So.")) }
 }
 
 func failure(id string) step {
-	return func(s *tracetest.Story) { s.Responds(id, `"error":{"code":-32600,"message":"no"}`) }
+	return func(s *session) { s.Responds(id, `"error":{"code":-32600,"message":"no"}`) }
 }
 
 // sends and receives are a message of the client outside the case, and a response of the server with a status.
 func sends(raw string) step {
-	return func(s *tracetest.Story) { s.Frame("", trace.FromClient, 0, raw) }
+	return func(s *session) { s.Frame("", trace.FromClient, 0, raw) }
 }
 
 func receives(status int, raw string) step {
-	return func(s *tracetest.Story) { s.Frame("", trace.ToClient, status, raw) }
+	return func(s *session) { s.Frame("", trace.ToClient, status, raw) }
 }
 
 // request is an HTTP request of the client without a message, of the case or, if that is "", of the session.
 func request(caseID, method string, header map[string]string) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		s.Add(caseID, trace.Event{Call: min(s.Call, len(caseID)), Frame: &trace.Frame{Dir: trace.FromClient,
 			Session: tracetest.SessionID, HTTP: &trace.HTTP{Method: method, Header: header}}})
 	}
@@ -87,7 +87,7 @@ func request(caseID, method string, header map[string]string) step {
 
 // header sets a header of the client's last request; "" removes it.
 func header(name, value string) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		h := last(s).HTTP.Header
 		if delete(h, name); value != "" {
 			h[name] = value
@@ -97,7 +97,7 @@ func header(name, value string) step {
 
 // initializes starts another session.
 func initializes(capabilities string, header map[string]string) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":10,"method":"initialize","params":{"protocolVersion":"`+
 			string(s.Revision)+`","capabilities":`+capabilities+`}}`)
 		last(s).Session, last(s).HTTP.Header = "", header
@@ -107,13 +107,13 @@ func initializes(capabilities string, header map[string]string) step {
 }
 
 // numbered gives the server's last message an event id.
-func numbered(id string) step { return func(s *tracetest.Story) { last(s).Event = id } }
+func numbered(id string) step { return func(s *session) { last(s).Event = id } }
 
-func resent(s *tracetest.Story) { last(s).Resent = true }
+func resent(s *session) { last(s).Resent = true }
 
 // disconnects closes the connection of the call after the third event of its stream.
 func disconnects(retry time.Duration) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		s.Add(s.CaseID, trace.Event{Call: s.Call, Frame: &trace.Frame{Dir: trace.ToClient, Session: tracetest.SessionID,
 			Stream: "post-1", Event: "post-1/3", Retry: retry, Closed: true}})
 	}
@@ -121,7 +121,7 @@ func disconnects(retry time.Duration) step {
 
 // comesBack is the client's GET after some time.
 func comesBack(after time.Duration, event string) step {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		s.Passed += after
 		request(s.CaseID, "GET", map[string]string{"Last-Event-Id": event})(s)
 	}

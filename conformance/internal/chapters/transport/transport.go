@@ -96,11 +96,11 @@ func served(e *evidence.Case, r *evidence.Round, how string) check.Verdict {
 			return answersNothing(e)
 		}
 		return check.Survived(e, r.Asked, "the client did not go on after a sampling request "+how).
-			Or(check.Fail("expected a response to a sampling request %s, found none", how).Show(r.Asked, ""))
+			Or(check.Fail("expected a response to a sampling request %s, found none", how).At(r.Asked))
 	}
 	if a := r.Answers[0]; a.Err != nil && a.Err.Code == evidence.MethodNotFound {
 		return check.Fail("expected a result for a sampling request %s, found error %d", how, a.Err.Code).
-			Show(r.Asked, "").Show(a.Place, "%s", a.RawErr)
+			At(r.Asked).Show(a.Place, "%s", a.RawErr)
 	}
 	return check.Pass("the client responded to a sampling request %s", how)
 }

@@ -213,9 +213,9 @@ var otherVersion = check.Check{
 		case s.Ended.Deadline && e.Called:
 			return check.NotObserved("the client continued in the server's version, and hung for another reason: %s", s.Ending())
 		case s.Ended.Deadline:
-			return check.ShowOutput(s, check.Fail(expected+"hung: %s", speaks, s.Ending()))
+			return check.Fail(expected+"hung: %s", speaks, s.Ending()).ShowOutput(s)
 		case !evidence.EndedByItself(s.Ended):
-			return check.ShowOutput(s, check.Fail(expected+"crashed: %s", speaks, s.Crash()))
+			return check.Fail(expected+"crashed: %s", speaks, s.Crash()).ShowOutput(s)
 		case e.Called:
 			return check.Pass("the client continued in %s", speaks)
 		}

@@ -1,10 +1,11 @@
-package check_test
+package always_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
@@ -13,8 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// What the client was about to write when its server ended is nobody's fault.
-func TestALineThatTheEndOfTheServerCutsIsNotHeldAgainstTheClient(t *testing.T) {
+func TestALineCutByTheEndOfTheServerIsNoFailure(t *testing.T) {
 	end := trace.Event{Frame: &trace.Frame{Dir: trace.ToClient, Closed: true, Hostile: true}}
 	half := trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"meth`),
 		Partial: true}}
@@ -31,7 +31,7 @@ func TestALineThatTheEndOfTheServerCutsIsNotHeldAgainstTheClient(t *testing.T) {
 			for i := range tr.Events {
 				tr.Events[i].Seq = int64(i + 1)
 			}
-			v := check.OnlyMessages([]*evidence.Session{evidence.Decode(tr)})
+			v := always.OnlyMessages([]*evidence.Session{evidence.Decode(tr)})
 			require.Equal(t, c.want, v.Kind, v.Message)
 		})
 	}
