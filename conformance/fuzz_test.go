@@ -23,7 +23,7 @@ func FuzzJudge(f *testing.F) {
 		{"basic/question", tracetest.Right},
 		{"tool-use/one-tool", tracetest.Uses(tracetest.Booked())},
 		{"parallel/two-cities", tracetest.GoesOn(tracetest.TwoUses(), tracetest.WeatherResults, tracetest.AsItIs)},
-		{"parallel/failing-tool", tracetest.GoesOn(tracetest.TwoUses(), tracetest.OneFails, tracetest.AsItIs)},
+		{"parallel/failing-tool", tracetest.GoesOn(tracetest.TwoUses(), story.OneFails, tracetest.AsItIs)},
 		{"parallel/result-image", tracetest.GoesOn(tracetest.TwoUses(), story.Texts("mild"), tracetest.AsItIs)},
 	}
 	edits := [][2]string{{}, {`messages`, `massages`}, {`\"user\"`, `\"assistant\"`}, {`\"content\"`, `\"contents\"`},

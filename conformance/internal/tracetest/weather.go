@@ -2,11 +2,8 @@ package tracetest
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -65,45 +62,4 @@ func copyOf(messages []Turn) []Turn {
 func AsItIs(messages []Turn) []Turn { return messages }
 
 // WeatherResults are the results of both tool uses, in reverse order.
-var WeatherResults = Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
-
-// Reversed returns the results in reverse order.
-func Reversed(results func([]server.ToolUseContent) []server.ToolResultContent) func(
-	[]server.ToolUseContent) []server.ToolResultContent {
-	return func(uses []server.ToolUseContent) []server.ToolResultContent {
-		list := results(uses)
-		slices.Reverse(list)
-		return list
-	}
-}
-
-// OneFails are similar results, of which the last is an error.
-func OneFails(uses []server.ToolUseContent) []server.ToolResultContent {
-	results := story.Texts("station seven reports", "station eight reports", "station nine reports")(uses)
-	results[len(results)-1].IsError = true
-	return results
-}
-
-// Shape returns a result as the model receives it, without the id, the text and the input of its tool use, and in any
-// order of members. It keeps an id that the provider does not read, as in old versions of Ollama.
-func Shape(given, sent, use *dialect.Block) string {
-	raw := evidence.Decoded(given.Raw)
-	if o, ok := raw.(map[string]any); ok {
-		delete(o, "tool_call_id")
-	}
-	s := string(dialect.Marshal(raw))
-	var input map[string]any
-	_ = json.Unmarshal(use.Input, &input) // An invalid input has no words.
-	words := []string{dialect.PlainText(sent.Content), given.ID, sent.ID}
-	for _, value := range input {
-		if text, ok := value.(string); ok {
-			words = append(words, text)
-		}
-	}
-	for _, word := range words {
-		if word != "" {
-			s = strings.ReplaceAll(s, word, "")
-		}
-	}
-	return fmt.Sprint(s, given.IsError)
-}
+var WeatherResults = story.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
