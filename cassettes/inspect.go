@@ -29,7 +29,7 @@ type Interaction struct {
 	// Dialect is the model's wire format; "" if the address has none.
 	Dialect string
 	// Asked is the request in neutral form; nil without a dialect, or if it is invalid.
-	Asked *dialect.Request
+	Decoded *dialect.Request
 	// Status is the HTTP status.
 	Status int
 	// Stream is true for a streamed answer; Events counts its events or lines.
@@ -38,7 +38,7 @@ type Interaction struct {
 	// Request and Response are the bodies.
 	Request, Response string
 	// First is the time to the head of the answer, Took the time to its end; 0 if unknown.
-	First, Took time.Duration
+	First, Duration time.Duration
 	// Cut says who cut the answer short: "caller", "provider" or "" (complete).
 	Cut string
 
@@ -70,9 +70,9 @@ func Read(path string) (*File, error) {
 
 func (i *Interaction) time(t *timing) {
 	i.Cut, i.First = t.Cut, time.Duration(t.First)*time.Millisecond
-	i.Took = i.First
+	i.Duration = i.First
 	for _, p := range t.Pieces {
-		i.Took += time.Duration(p[1]) * time.Millisecond
+		i.Duration += time.Duration(p[1]) * time.Millisecond
 	}
 }
 
@@ -84,7 +84,7 @@ func (i *Interaction) read() {
 	}
 	if d := dialectOf(kindOf(i.Method, u)); d != nil {
 		i.Dialect = d.name
-		i.Asked, i.unread = llm.Decode(d.name, pathOf(d, u), []byte(i.Request))
+		i.Decoded, i.unread = llm.Decode(d.name, pathOf(d, u), []byte(i.Request))
 	}
 	answer := answerOf(&i.recorded.Response, nil)
 	if i.Stream = answer.Stream; i.Stream {

@@ -30,7 +30,7 @@ func proxied(t *testing.T, path string, options ...Option) *Proxy {
 func before(model *llm.Server) []Option {
 	options := []Option{WithOrigin(Scripted)}
 	for _, u := range upstreams {
-		options = append(options, WithUpstream(u.name, strings.TrimSuffix(model.Bases()[u.dialects[0]], u.base)))
+		options = append(options, WithUpstream(u.name, strings.TrimSuffix(model.BaseURLs()[u.dialects[0]], u.base)))
 	}
 	return options
 }

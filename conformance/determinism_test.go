@@ -42,7 +42,8 @@ func reported(t *testing.T, suite conformance.Suite) string {
 }
 
 func TestEqualRunsGiveEqualReports(t *testing.T) {
-	long := []string{"loop/sixty-four-rounds", "malformed", "malformed/*"} // These cost as much as all others and add nothing here.
+	long := []string{"loop/sixty-four-rounds", "malformed",
+		"malformed/*"} // These cost as much as all others and add nothing here.
 	// With a real clock, the order of events in these varies.
 	waiting := append([]string{"time", "time/*", "cancel", "cancel/*"}, long...)
 	// In these a client works concurrently. A pass does not show the order of events, but a failure does.

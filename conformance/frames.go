@@ -147,8 +147,8 @@ func (s *Suite) keep(ctx context.Context, r *report.Result, c *report.CaseResult
 		return failed
 	}
 	file := malformed.File{
-		Revision: r.Revision, From: fmt.Sprintf("seed %d, frame %d", seed, n+1), Broken: frame.Broken,
-		Check: r.ID(), Says: c.Message, Params: frame.Params,
+		Revision: r.Revision, Source: fmt.Sprintf("seed %d, frame %d", seed, n+1), Broken: frame.Broken,
+		Check: r.ID(), Message: c.Message, Params: frame.Params,
 	}
 	_, name, _ := strings.Cut(c.Case, "/")
 	path, err := file.Keep(s.Frames, r.Check+"-"+name)

@@ -41,7 +41,8 @@ func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			suite := suiteOf(t, mutant(name))
-			suite.Revisions, suite.Only, suite.Seed, suite.Fuzz, suite.Frames = []server.Revision{c.revision}, []string{"malformed/fuzz-*"}, c.seed, c.fuzz, dir
+			suite.Revisions, suite.Only, suite.Seed, suite.Fuzz, suite.Frames = []server.Revision{c.revision},
+				[]string{"malformed/fuzz-*"}, c.seed, c.fuzz, dir
 			suite.ReproduceFile = func(path string) string { return "again with " + path }
 			rs, _, err := suite.Run(t.Context())
 			require.NoError(t, err)
@@ -62,7 +63,7 @@ func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
 			require.Equal(t, string(c.revision), kept.Revision)
 			require.NotEmpty(t, kept.Broken)
 			if c.params != "" {
-				require.JSONEq(t, c.params, string(kept.Params), "from %s: %s", kept.From, kept.Broken)
+				require.JSONEq(t, c.params, string(kept.Params), "from %s: %s", kept.Source, kept.Broken)
 			}
 			last := r.Evidence[len(r.Evidence)-1]
 			require.Equal(t, "kept", last.Label)
@@ -95,9 +96,12 @@ func TestAnInvalidFrameFileIsAFrameError(t *testing.T) {
 		return path
 	}
 	for path, want := range map[string]string{
-		filepath.Join(dir, "missing.json"):                                               "missing.json: no such file or directory",
-		write("torn.json", `{"mcp-conform`):                                              "torn.json: invalid frame: the text is truncated",
-		write("old.json", `{"mcp-conform":"frame","revision":"2020-01-01","params":{}}`): `old.json: unknown revision "2020-01-01"`,
+		filepath.Join(dir, "missing.json"): "missing.json: no such file or " +
+			"directory",
+		write("torn.json", `{"mcp-conform`): "torn.json: invalid frame: the " +
+			"text is truncated",
+		write("old.json", `{"mcp-conform":"frame","revision":"2020-01-01","params":{}}`): `old.json: unknown revision ` +
+			`"2020-01-01"`,
 	} {
 		suite := conformance.Suite{Client: sound, Frame: path}
 		_, _, err := suite.Run(t.Context())
@@ -110,7 +114,8 @@ func TestAFolderThatIsNotWritableIsAnError(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
 	suite := suiteOf(t, mutant("dies-of-null"))
-	suite.Revisions, suite.Only, suite.Seed, suite.Fuzz, suite.Frames = []server.Revision{server.V20251125}, []string{"malformed/fuzz-0007"}, 3, nullFrame, blocked
+	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, []string{"malformed/fuzz-0007"}
+	suite.Seed, suite.Fuzz, suite.Frames = 3, nullFrame, blocked
 	rs, _, err := suite.Run(t.Context())
 	require.ErrorContains(t, err, "keeping a frame")
 	require.NotNil(t, rs, "the results are returned all the same")
@@ -118,7 +123,7 @@ func TestAFolderThatIsNotWritableIsAnError(t *testing.T) {
 
 // Under go test, the environment names the frame and the report shows the command.
 func TestRunPlaysTheFrameThatTheEnvironmentNames(t *testing.T) {
-	file := malformed.File{Revision: "2025-11-25", From: "seed 3, frame 31", Check: "malformed/survives",
+	file := malformed.File{Revision: "2025-11-25", Source: "seed 3, frame 31", Check: "malformed/survives",
 		Params: json.RawMessage(`{"messages":[null]}`)}
 	path, err := file.Keep(t.TempDir(), "null")
 	require.NoError(t, err)

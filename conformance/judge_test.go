@@ -45,10 +45,13 @@ func TestPreconditionsDecideWhetherACaseIsJudged(t *testing.T) {
 		{"never called", "tool-use/tool-use-block", idle(func(s *tracetest.Story) { s.Connects() }),
 			report.NotObserved, "the client never called the tool tool-use-one-tool", nil},
 		{"speaks another revision", "tool-use/tool-use-block", idle(func(s *tracetest.Story) {
-			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)
+			s.Frame("", trace.FromClient, 0,
+				`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)
 		}), report.NotApplicable, "the client does not speak %s: it tried 2024-11-05", nil},
 		{"speaks the other era", "tool-use/tool-use-block", idle(func(s *tracetest.Story) {
-			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
+			s.Frame("", trace.FromClient, 0,
+				`{"jsonrpc":"2.0","id":1,"method":"server/discover",`+
+					`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
 		}), report.NotApplicable, "the client does not speak 2025-11-25: it tried 2026-07-28", tracetest.InA},
 		{"withheld", "tool-use/tool-use-block",
 			began(func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }),
@@ -116,10 +119,12 @@ func TestTheMessageSaysWhyARoundIsMissing(t *testing.T) {
 			Message: "the server did not send sampling request 2: no response to request 1"},
 		{Name: "the first was refused", Check: check, CaseID: "two-cities", In: tracetest.InA,
 			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no") },
-			Verdict: report.NotObserved, Message: `the server did not send sampling request 2: error response to request 1: "no" (code -1)`},
+			Verdict: report.NotObserved, Message: `the server did not send sampling request 2: error response to request 1: ` +
+				`"no" (code -1)`},
 		{Name: "the handler could not continue", Check: check, CaseID: "two-cities",
 			Steps: tracetest.Wants(tracetest.Saying("Sunny.")), Verdict: report.NotObserved,
-			Message: "the server did not send sampling request 2: the handler could not continue from the response to request 1"},
+			Message: "the server did not send sampling request 2: the handler could not continue from the response to " +
+				"request 1"},
 	})
 }
 
@@ -131,7 +136,7 @@ func TestAMissOfTheRecordingsIsNotAFailure(t *testing.T) {
 		tracetest.Wants(tracetest.TwoUses())(s)
 		next := tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), story.Texts("mild"))
 		return s.Asks(next).Prompt(`{"maxTokens":5,"messages":[]}`,
-			trace.ModelEnd{Status: 404, Miss: "nothing like it"}).Refuses(-32603, "the model failed")
+			trace.ModelEnd{Status: 404, Unmatched: "nothing like it"}).Refuses(-32603, "the model failed")
 	}
 	for _, revision := range tracetest.BothEras {
 		got := missed(true, revision).Result("parallel/result-content")
@@ -141,7 +146,7 @@ func TestAMissOfTheRecordingsIsNotAFailure(t *testing.T) {
 		first := tracetest.Begin(t, catalogue(), revision, dialect.Native, "parallel/two-cities")
 		first.Trace.Header.Replayed = true
 		first.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`,
-			trace.ModelEnd{Status: 404, Miss: "nothing like it"})
+			trace.ModelEnd{Status: 404, Unmatched: "nothing like it"})
 		rs := first.Judged()
 		for _, r := range rs.Results {
 			switch r.ID() {
@@ -159,7 +164,7 @@ func TestAMissOfTheRecordingsIsNotAFailure(t *testing.T) {
 
 		scripted := tracetest.Begin(t, catalogue(), revision, dialect.Native, "parallel/two-cities")
 		scripted.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`,
-			trace.ModelEnd{Status: 404, Miss: "no rule"})
+			trace.ModelEnd{Status: 404, Unmatched: "no rule"})
 		require.Equal(t, report.NotObserved, scripted.Result("parallel/results-reach-model").Verdict)
 		require.Equal(t, report.Fail, scripted.Result("client/sampled").Verdict)
 	}

@@ -106,7 +106,8 @@ var usersTests = map[string]func(*testing.T){
 const inUsersPlace = "MCP_CONFORM_USERS_TEST"
 
 func TestInAUsersPlace(t *testing.T) {
-	if run := usersTests[os.Getenv(inUsersPlace)]; run != nil { // Set only in the processes that TestRunReportsToGoTest starts.
+	// The variable is set only in the processes that TestRunReportsToGoTest starts.
+	if run := usersTests[os.Getenv(inUsersPlace)]; run != nil {
 		run(t)
 	}
 }
@@ -170,7 +171,8 @@ func TestRunReportsToGoTest(t *testing.T) {
 		"an unknown scenario": {noSubtest: true,
 			says: []string{`conformance: "paralel" matches no scenario, case or check; did you mean parallel?`}},
 		"a missing program": {noSubtest: true,
-			says: []string{`conformance: the client "no-such-client" cannot be started: exec: "no-such-client": executable file not found in $PATH`}},
+			says: []string{`conformance: the client "no-such-client" cannot be started: exec: "no-such-client": executable ` +
+				`file not found in $PATH`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -130,7 +130,8 @@ func TestARevisionPlaysItsOwnCases(t *testing.T) {
 		cases, _ := chosen(t, revision, nil, nil)
 		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated",
 			"basic/empty", "basic/failing", "basic/ids",
-			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras", "basic/context", "basic/thinking"}, cases[:16],
+			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras",
+			"basic/context", "basic/thinking"}, cases[:16],
 			"the revision has no tools and no arrays")
 		var scenarios []string
 		for _, id := range cases {
@@ -169,7 +170,8 @@ func TestAnEmptySelectionSuggestsNames(t *testing.T) {
 		"a typing error": {[]string{"paralel"}, nil,
 			`"paralel" matches no scenario, case or check; did you mean parallel?`},
 		"a check's typing error": {[]string{"parallel/result-order"}, nil,
-			`"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, parallel/result-audio, parallel/result-texts?`},
+			`"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, ` +
+				`parallel/result-audio, parallel/result-texts?`},
 		"a check alone": {[]string{"late-delta"}, nil,
 			`"late-delta" matches no scenario, case or check; did you mean parallel/late-delta?`},
 		"nothing like it": {[]string{"zzzzzzzz"}, nil, `"zzzzzzzz" matches no scenario, case or check`},

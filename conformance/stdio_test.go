@@ -195,7 +195,9 @@ func TestAShellCanRunTheServerCommand(t *testing.T) {
 	if err != nil {
 		t.Skip("sh is not in the PATH: on Windows, install Git")
 	}
-	const script = `printf '%%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"sh","version":"1"}}}' '{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"ping"}' | %s`
+	const script = `printf '%%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize",` +
+		`"params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"sh","version":"1"}}}' ` +
+		`'{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"ping"}' | %s`
 	rs := playOverStdio(t, harness.CommandStdio(sh, "-c", fmt.Sprintf(script, "{server-command}")))
 	noRelays(t)
 	require.Equal(t, report.Pass, find(t, rs, "client/connects").Verdict)

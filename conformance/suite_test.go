@@ -114,7 +114,8 @@ func TestASuiteThatCannotRunReturnsAnError(t *testing.T) {
 			s.Only, s.Revisions = []string{"tool-use"}, []server.Revision{server.V20250618}
 		}, "the selection has no case in the revisions that are run", new(*conformance.SelectionError)},
 		"a missing program": {func(s *conformance.Suite) { s.Client = harness.Command("no-such-client") },
-			`the client "no-such-client" cannot be started: exec: "no-such-client": executable file not found in $PATH`, new(*harness.CommandError)},
+			`the client "no-such-client" cannot be started: exec: "no-such-client": executable file not found in $PATH`,
+			new(*harness.CommandError)},
 		"a bubble that fails": {func(s *conformance.Suite) {
 			s.Bubble, s.Revisions, s.Only = func(func()) {}, []server.Revision{server.V20251125}, []string{"parallel"}
 		},
@@ -208,7 +209,7 @@ func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 		for _, tr := range traces {
 			if tr.Header.Revision == string(revision) {
 				ofIt = append(ofIt, tr)
-				if tr.Header.Patience == 0 {
+				if tr.Header.ModelDelay == 0 {
 					declaring++
 				}
 			}

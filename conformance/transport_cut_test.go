@@ -93,7 +93,8 @@ func TestABrokenConnectionChangesNoVerdict(t *testing.T) {
 	wait := strings.Index(all, "retry: ")
 	known := wait + strings.Index(all[wait:], "\n") + 1
 	require.Less(t, first, wait)
-	barrier := strings.LastIndex(all[:strings.LastIndex(all, "sampling/createMessage")], "data: ") // The barrier's stream has no ids.
+	barrier := strings.LastIndex(all[:strings.LastIndex(all, "sampling/createMessage")],
+		"data: ") // The barrier's stream has no ids.
 	require.Less(t, known, barrier)
 	for at := first; at < barrier; at++ {
 		if !whole && !strings.Contains(all[at-1:at+1], "\n") && at%16 != 0 {

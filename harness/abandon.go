@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// ErrGiveUp is the cause with which the context of an abandoned call ends.
-var ErrGiveUp = errors.New("the harness asked the client to abandon this call")
+// ErrAbandon is the cause with which the context of an abandoned call ends.
+var ErrAbandon = errors.New("the harness asked the client to abandon this call")
 
 // Call begins a call of a tool. It returns the context of the call, and a function to call at its end. If the call is
-// to be abandoned ([Env.GiveUp]), token is its progress token, and the context ends with [ErrGiveUp] when the model
+// to be abandoned ([Env.Abandon]), token is its progress token, and the context ends with [ErrAbandon] when the model
 // begins to answer over HTTP, or [Env.Progressed] is called. Else token is "". It is for clients that make one call at
 // a time.
 func (e *Env) Call(ctx context.Context, tool string) (_ context.Context, token string, done func()) {
-	if e.calls == nil || !slices.Contains(e.GiveUp, tool) {
+	if e.calls == nil || !slices.Contains(e.Abandon, tool) {
 		return ctx, "", func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -58,14 +58,14 @@ func (c *abandonable) current() (abandon func()) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.cancel != nil && c.number == number {
-			c.cancel(ErrGiveUp)
+			c.cancel(ErrAbandon)
 		}
 	}
 }
 
 // watchModel makes HTTP notice when the model begins to answer, if a call is to be abandoned.
 func (e *Env) watchModel() {
-	if len(e.GiveUp) == 0 {
+	if len(e.Abandon) == 0 {
 		return
 	}
 	e.calls = &abandonable{}

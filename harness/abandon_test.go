@@ -29,7 +29,7 @@ func (n *network) CloseIdleConnections() { n.idle = true }
 func abandoning(tools ...string) (*Env, *network) {
 	n := &network{}
 	env := &Env{URL: "http://127.0.0.1:1/mcp", HTTP: &http.Client{Transport: n},
-		Model: map[string]string{"native": "http://127.0.0.1:2/native"}, GiveUp: tools}
+		Model: map[string]string{"native": "http://127.0.0.1:2/native"}, Abandon: tools}
 	env.watchModel()
 	return env, n
 }
@@ -48,7 +48,7 @@ func TestACallIsAbandonedWhenTheModelBeginsToAnswer(t *testing.T) {
 	get(t, env, env.URL)
 	require.NoError(t, ctx.Err(), "a response of the server")
 	get(t, env, env.Model["native"])
-	require.ErrorIs(t, context.Cause(ctx), ErrGiveUp)
+	require.ErrorIs(t, context.Cause(ctx), ErrAbandon)
 	done()
 	env.HTTP.CloseIdleConnections()
 	require.True(t, n.idle)
@@ -66,7 +66,7 @@ func TestAnAnswerToAnEarlierCallDoesNotAbandonTheCurrentOne(t *testing.T) {
 	require.NoError(t, ctx.Err())
 	n.before = nil
 	get(t, env, env.Model["native"])
-	require.ErrorIs(t, context.Cause(ctx), ErrGiveUp)
+	require.ErrorIs(t, context.Cause(ctx), ErrAbandon)
 	done()
 }
 
@@ -76,12 +76,12 @@ func TestACallIsAbandonedOnProgress(t *testing.T) {
 	ctx, _, done := env.Call(t.Context(), "one")
 	copied := *env // clients copy it
 	copied.Progressed()
-	require.ErrorIs(t, context.Cause(ctx), ErrGiveUp)
+	require.ErrorIs(t, context.Cause(ctx), ErrAbandon)
 	done()
 	second, _, done := env.Call(t.Context(), "one")
 	require.NoError(t, second.Err())
 	done()
-	require.NotErrorIs(t, context.Cause(second), ErrGiveUp)
+	require.NotErrorIs(t, context.Cause(second), ErrAbandon)
 }
 
 func TestOtherCallsAreNotAbandoned(t *testing.T) {
@@ -103,12 +103,12 @@ func TestOtherCallsAreNotAbandoned(t *testing.T) {
 
 func TestAProcessReceivesTheToolsToAbandon(t *testing.T) {
 	env := example
-	env.GiveUp = []string{"cancel-one"}
+	env.Abandon = []string{"cancel-one"}
 	lookup := getenv(env.variables(nil))
 	require.Contains(t, lookup(envContext), `"giveUp":["cancel-one"]`)
 	read, err := EnvFromProcess([]string{env.URL}, lookup)
 	require.NoError(t, err)
-	require.Equal(t, env.GiveUp, read.GiveUp)
+	require.Equal(t, env.Abandon, read.Abandon)
 	_, token, done := read.Call(t.Context(), "cancel-one")
 	defer done()
 	require.NotEmpty(t, token)

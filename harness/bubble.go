@@ -86,7 +86,7 @@ func leaked(t *trace.Trace) *trace.Trace {
 
 // leftBehind notes in the trace that its client was left running, at the virtual time of its last event.
 func leftBehind(t *trace.Trace, limit time.Duration) *trace.Trace {
-	e := trace.Event{Seq: 1, Process: &trace.Process{State: trace.Ended, Outside: true, Err: fmt.Sprintf(
+	e := trace.Event{Seq: 1, Process: &trace.Process{State: trace.Ended, OutsideBubble: true, Err: fmt.Sprintf(
 		"no event for %s of real time: the client waits for something outside virtual time, such as a real socket, "+
 			"a pool or a worker of an earlier session, or never rests; run it with harness.Loopback()", limit)}}
 	for i := range t.Events {

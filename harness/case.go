@@ -29,8 +29,8 @@ type Case struct {
 	Make func(Limits) Stage
 	// Expect is what the checks of the case compare with, beside its input. The harness does not read it. Nil for nothing.
 	Expect any
-	// GiveUp asks the client to abandon its call of the tool, see [Env.GiveUp].
-	GiveUp bool
+	// Abandon asks the client to abandon its call of the tool, see [Env.Abandon].
+	Abandon bool
 	// Revisions are those in which the case exists; nil for all.
 	Revisions []server.Revision
 	// Declare holds the client capabilities to declare, as JSON; nil for sampling with tools. Cases with different ones
@@ -44,14 +44,14 @@ type Case struct {
 	// [server.ResourcesRead] need a client that supports [Env.Prompts] and [Env.Resources]; others may ignore them.
 	Carrier server.Carrier
 	// Responses is how the server responds over HTTP to calls of the tool; [server.Auto] for its default.
-	Responses server.Responses
+	ResponseMode server.ResponseMode
 	// Stdio is for cases about a server that the client launches: over HTTP they need no session of their own.
 	Stdio bool
 	// Speaks are the server's revisions in this case, in place of the run's; nil for that one. The client then has to
 	// negotiate ([Env.Revision] is ""), and only the case's own checks apply. The case must be Isolated.
-	Speaks []server.Revision
-	// TellsVersions is [server.Options.TellsVersions] of that server.
-	TellsVersions bool
+	ServerRevisions []server.Revision
+	// ListVersionsToModern is [server.Options.ListVersionsToModern] of that server.
+	ListVersionsToModern bool
 	// Isolated cases get a session of their own, because they may break it for others.
 	Isolated bool
 	// Hostile cases send what may crash a client. They share sessions among themselves, if possible in a process of

@@ -52,7 +52,7 @@ func TestCasesWithDifferentSettingsDoNotShareASession(t *testing.T) {
 
 func TestMakeRunsForEachSession(t *testing.T) {
 	var events []string
-	staged := Case{ID: "s/staged", GiveUp: true, Barrier: true, Make: func(l Limits) Stage {
+	staged := Case{ID: "s/staged", Abandon: true, Barrier: true, Make: func(l Limits) Stage {
 		events = append(events, "made for "+l.Client.String())
 		return Stage{Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("?")) },
 			Rules:   llm.Script(llm.When().Reply(llm.Text("So."))),
@@ -60,7 +60,7 @@ func TestMakeRunsForEachSession(t *testing.T) {
 	}}
 	var abandoned []string
 	client := InProcess(func(ctx context.Context, env Env) error {
-		abandoned = env.GiveUp
+		abandoned = env.Abandon
 		return nil
 	})
 	_, err := (&Runner{Client: client, Revision: server.V20251125}).session(t.Context(), []Case{staged}, func() {})

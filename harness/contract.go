@@ -49,7 +49,7 @@ type serverVar struct {
 func (e *Env) context() contextVar {
 	v := contextVar{Scenario: scenarioName, Capabilities: e.Declare, Models: e.Model, Key: e.Key, Tools: e.Tools,
 		Prompts: e.Prompts, Resources: e.Resources, Decision: cmp.Or(e.Decision, Approve),
-		TimeoutMS: e.Timeout.Milliseconds(), GiveUp: e.GiveUp}
+		TimeoutMS: e.Timeout.Milliseconds(), GiveUp: e.Abandon}
 	if e.Server != nil {
 		v.Server = &serverVar{e.Server[0], e.Server[1:]}
 	}
@@ -57,7 +57,7 @@ func (e *Env) context() contextVar {
 }
 
 func (e *Env) setContext(v *contextVar) {
-	e.Declare, e.Model, e.Key, e.Decision, e.GiveUp = v.Capabilities, v.Models, v.Key, v.Decision, v.GiveUp
+	e.Declare, e.Model, e.Key, e.Decision, e.Abandon = v.Capabilities, v.Models, v.Key, v.Decision, v.GiveUp
 	e.Tools, e.Prompts, e.Resources = v.Tools, v.Prompts, v.Resources
 	e.Timeout = time.Duration(v.TimeoutMS) * time.Millisecond
 	if v.Server != nil {

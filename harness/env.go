@@ -47,8 +47,8 @@ type Env struct {
 	Timeout time.Duration
 	// GiveUp are the tools whose calls the client has to abandon. A client that can do so sends a progress token, and
 	// cancels the call when a progress notification arrives, or the header of the model's answer to a sample of that
-	// call. It then reports [GaveUp] and goes on with the next tool. In Go, use [Env.Call].
-	GiveUp []string
+	// call. It then reports [Abandoned] and goes on with the next tool. In Go, use [Env.Call].
+	Abandon []string
 	// Report receives how a call ended, from any goroutine; nil if unused.
 	Report func(Outcome)
 

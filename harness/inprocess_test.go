@@ -187,7 +187,7 @@ func TestAClientThatWaitsOutsideItsBubbleIsLeftRunning(t *testing.T) {
 		alone(quiet("s/a")), alone(quiet("s/b")), quiet("s/c"))
 	require.Equal(t, [][]string{{"s/a"}, {"s/b", "s/c"}}, sessions(traces), "one such wait is enough")
 	p := ending(t, traces[0])
-	require.True(t, p.Outside)
+	require.True(t, p.OutsideBubble)
 	require.Contains(t, p.Err, "run it with harness.Loopback()")
 	require.Less(t, traces[0].Events[1].At, time.Hour, "on the clock of the session")
 	require.Equal(t, trace.MarkNotPlayed, traces[1].Events[0].Mark.Name)

@@ -25,7 +25,7 @@ type Limits struct {
 	Declared bool
 	// Patience is how long the model of a [Case.Timed] takes. For [Beyond] it exceeds Client by a margin for a busy
 	// machine: a client that still waits then did not time out at Client.
-	Patience time.Duration
+	ModelDelay time.Duration
 }
 
 // Timing says how long the model of a case takes.
@@ -61,15 +61,15 @@ func (r *Runner) limits(c *Case) Limits {
 	switch {
 	case c.Timed == Untimed:
 	case c.Timed == Within && virtual:
-		l.Patience = l.Client / 4
+		l.ModelDelay = l.Client / 4
 	case c.Timed == Within:
-		l.Patience = min(l.Client/4, withinReal)
+		l.ModelDelay = min(l.Client/4, withinReal)
 	case l.Declared: // also in virtual time, so that verdicts do not depend on the clock
-		l.Patience = 2*l.Client + declaredMargin
+		l.ModelDelay = 2*l.Client + declaredMargin
 	case virtual:
-		l.Patience = virtualPatience
+		l.ModelDelay = virtualPatience
 	default:
-		l.Client, l.Patience = briefTimeout, briefTimeout+briefMargin
+		l.Client, l.ModelDelay = briefTimeout, briefTimeout+briefMargin
 	}
 	return l
 }
@@ -80,6 +80,6 @@ func (r *Runner) limit(cases []Case) time.Duration {
 	if len(cases) > 1 {
 		return limit
 	}
-	waits := cases[0].Wait + MostAttempts*r.limits(&cases[0]).Patience
+	waits := cases[0].Wait + MostAttempts*r.limits(&cases[0]).ModelDelay
 	return cmp.Or(r.CaseTimeout, max(limit/3, min(limit, DefaultCaseTimeout))) + waits
 }

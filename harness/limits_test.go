@@ -36,6 +36,6 @@ func TestLimitsDependOnTheClockAndWhatIsDeclared(t *testing.T) {
 		r := Runner{Client: *c.client, Bubble: c.bubble, ClientTimeout: c.declared}
 		one := Case{ID: "s/a", Timed: c.timed, Wait: time.Millisecond}
 		require.Equal(t, c.want, r.limits(&one), name)
-		require.Equal(t, DefaultCaseTimeout+time.Millisecond+3*c.want.Patience, r.limit([]Case{one}), name)
+		require.Equal(t, DefaultCaseTimeout+time.Millisecond+3*c.want.ModelDelay, r.limit([]Case{one}), name)
 	}
 }

@@ -35,7 +35,7 @@ const (
 	Completed     = "completed"      // with a result, also an error result
 	Failed        = "failed"         // with an error
 	InputRequired = "input_required" // with a result that requires input, which the client did not give
-	GaveUp        = "gave-up"        // by the client's own limit of time or rounds, or by [Env.GiveUp]
+	Abandoned     = "gave-up"        // by the client's own limit of time or rounds, or by [Env.Abandon]
 )
 
 // Features of clients.
@@ -104,7 +104,7 @@ func readLine(line []byte, v any) bool {
 func readOutcome(line []byte) (o Outcome, ok bool) {
 	var v outcomeLine
 	ok = readLine(line, &v) && v.Kind == outcomeKind && v.Tool != "" &&
-		slices.Contains([]string{Completed, Failed, InputRequired, GaveUp}, v.Ended)
+		slices.Contains([]string{Completed, Failed, InputRequired, Abandoned}, v.Ended)
 	return v.Outcome, ok
 }
 

@@ -78,7 +78,7 @@ func TestASourceReplacesTheScripts(t *testing.T) {
 	var misses []string
 	for _, e := range tr.Events {
 		if e.End != nil {
-			misses = append(misses, e.End.Miss)
+			misses = append(misses, e.End.Unmatched)
 		}
 	}
 	require.Equal(t, []string{"the source has no answer"}, misses)
@@ -224,7 +224,7 @@ func TestPromptsAndResourcesThatAClientIgnoresDoNotRunAgain(t *testing.T) {
 
 func TestACaseMayHaveAServerOfOtherRevisions(t *testing.T) {
 	c := alone(quiet("s/other"))
-	c.Speaks, c.TellsVersions = []server.Revision{server.V20250618}, true
+	c.ServerRevisions, c.ListVersionsToModern = []server.Revision{server.V20250618}, true
 	var revisions []server.Revision
 	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		revisions = append(revisions, env.Revision)
@@ -233,8 +233,8 @@ func TestACaseMayHaveAServerOfOtherRevisions(t *testing.T) {
 	traces := virtually(t, client, server.V20251125, quiet("s/usual"), c)
 	require.Len(t, traces, 2)
 	require.ElementsMatch(t, []server.Revision{server.V20251125, ""}, revisions, "the client has to negotiate")
-	require.Nil(t, traces[0].Header.Speaks)
-	require.Equal(t, []string{"2025-06-18"}, traces[1].Header.Speaks)
+	require.Nil(t, traces[0].Header.ServerRevisions)
+	require.Equal(t, []string{"2025-06-18"}, traces[1].Header.ServerRevisions)
 	var wire []byte
 	for _, e := range traces[1].Events {
 		if e.Frame != nil {

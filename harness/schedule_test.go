@@ -116,12 +116,12 @@ func TestATimedCaseReceivesTheLimits(t *testing.T) {
 	})
 	traces := play(t, harness.Runner{Client: client, ClientTimeout: 2 * time.Second}, timed, question("s/b"))
 	require.Equal(t, [][]string{{"s/a"}, {"s/b"}}, sessions(traces))
-	want := harness.Limits{Client: 2 * time.Second, Declared: true, Patience: 9 * time.Second}
+	want := harness.Limits{Client: 2 * time.Second, Declared: true, ModelDelay: 9 * time.Second}
 	require.Equal(t, []harness.Limits{want}, made)
 	require.Equal(t, map[time.Duration]int{2 * time.Second: 2}, timeouts)
 	h := traces[0].Header
-	require.Equal(t, want, harness.Limits{Client: h.ClientTimeout, Declared: h.TimeoutDeclared, Patience: h.Patience})
-	require.Zero(t, traces[1].Header.Patience)
+	require.Equal(t, want, harness.Limits{Client: h.ClientTimeout, Declared: h.TimeoutDeclared, ModelDelay: h.ModelDelay})
+	require.Zero(t, traces[1].Header.ModelDelay)
 }
 
 func TestWaitingSessionsStartFewAtOnceAndWaitTogether(t *testing.T) {

@@ -38,12 +38,12 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: PlantedKey,
 		Timeout: limit, Replayed: r.Source != nil}
 	l := r.limits(&cases[0])
-	header.ClientTimeout, header.TimeoutDeclared, header.Patience = l.Client, l.Declared, l.Patience
+	header.ClientTimeout, header.TimeoutDeclared, header.ModelDelay = l.Client, l.Declared, l.ModelDelay
 	if client.stdio {
 		header.Transport = trace.Stdio
 	}
-	for _, revision := range cases[0].Speaks {
-		header.Speaks = append(header.Speaks, string(revision))
+	for _, revision := range cases[0].ServerRevisions {
+		header.ServerRevisions = append(header.ServerRevisions, string(revision))
 	}
 	ids := map[string]string{}
 	for _, c := range cases {
@@ -131,12 +131,12 @@ func recordFault(rec *trace.Recorder, cases []Case, f *fault) {
 func (r *Runner) env(f *fakes, header *trace.Header, cases []Case) Env {
 	env := Env{URL: f.server.URL, HTTP: f.http, Revision: r.Revision, Model: r.bases(f.model), Key: PlantedKey,
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), Timeout: header.ClientTimeout}
-	if cases[0].Speaks != nil {
+	if cases[0].ServerRevisions != nil {
 		env.Revision = ""
 	}
 	for _, c := range cases {
-		if c.GiveUp {
-			env.GiveUp = append(env.GiveUp, c.Tool())
+		if c.Abandon {
+			env.Abandon = append(env.Abandon, c.Tool())
 		}
 	}
 	env.offer(cases)
@@ -146,7 +146,7 @@ func (r *Runner) env(f *fakes, header *trace.Header, cases []Case) Env {
 
 // bases are the model's addresses for the client. A server compatible with OpenAI is OpenAI at another address.
 func (r *Runner) bases(model *llm.Server) map[string]string {
-	bases := model.Bases()
+	bases := model.BaseURLs()
 	switch r.Dialect {
 	case "":
 		return bases
@@ -182,7 +182,7 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 	var tools []server.Tool
 	for i, c := range cases {
 		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(),
-			Carrier: c.Carrier, Responses: c.Responses, Handler: staged[i].Handler})
+			Carrier: c.Carrier, ResponseMode: c.ResponseMode, Handler: staged[i].Handler})
 	}
 	var err error
 	f.model, err = llm.Start(llm.Options{Record: record, Key: PlantedKey, Listener: listeners[0], Source: r.Source})
@@ -195,12 +195,12 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 			return nil, err
 		}
 	}
-	revisions := cases[0].Speaks
+	revisions := cases[0].ServerRevisions
 	if revisions == nil {
 		revisions = []server.Revision{r.Revision}
 	}
-	f.server, err = server.Start(server.Options{Revisions: revisions, TellsVersions: cases[0].TellsVersions,
-		Record: record, Seed: r.Seed, Listener: listeners[1], Planted: Planted(PlantedKey).Holds}, tools...)
+	f.server, err = server.Start(server.Options{Revisions: revisions, ListVersionsToModern: cases[0].ListVersionsToModern,
+		Record: record, Seed: r.Seed, Listener: listeners[1], IsPlantedSecret: Planted(PlantedKey).Holds}, tools...)
 	if err != nil {
 		f.model.Close()
 		return nil, err

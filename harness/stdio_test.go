@@ -42,7 +42,7 @@ func TestAClientLaunchesTheServerInBothEras(t *testing.T) {
 		"a program":  harness.CommandStdio(self(t), "program:reference"),
 		"in process": right(harness.Stdio()),
 	} {
-		for _, revision := range server.Revisions()[1:] {
+		for _, revision := range server.AllRevisions()[1:] {
 			t.Run(name+" in "+string(revision), func(t *testing.T) {
 				traces := virtually(t, client, revision, question("s/one"), question("s/two"))
 				require.Len(t, traces, 1)
@@ -142,7 +142,10 @@ func (l lines) Write(p []byte) (int, error) {
 }
 
 func TestTheServersLogGoesToItsStandardError(t *testing.T) {
-	logs := harness.Case{ID: "s/logs", Handler: func(s *server.Session) (any, error) { return "done", s.Log("a word") }}
+	logs := harness.Case{ID: "s/logs", Handler: func(s *server.Session) (any, error) {
+		return "done",
+			s.LogToStderr("a word")
+	}}
 	call := func(ctx context.Context, env harness.Env) error {
 		logged := make(lines, 10)
 		pipe, err := env.Launch(ctx, logged)

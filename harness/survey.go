@@ -21,11 +21,11 @@ func (s *surveyed) reached(c *Case) bool { return s.called[c.ID] || c.Carrier !=
 // crashed reports whether the client failed by itself.
 func (s *surveyed) crashed() bool {
 	p := s.ended
-	return !p.Deadline && !p.Outside && (p.Signal != "" || p.ExitCode != 0 || p.Panic != "" || p.Err != "")
+	return !p.Deadline && !p.OutsideBubble && (p.Signal != "" || p.ExitCode != 0 || p.Panic != "" || p.Err != "")
 }
 
 // died reports whether the client failed, or had to be ended.
-func (s *surveyed) died() bool { return s.ended.Deadline || s.ended.Outside || s.crashed() }
+func (s *surveyed) died() bool { return s.ended.Deadline || s.ended.OutsideBubble || s.crashed() }
 
 // survey reads a trace.
 func survey(t *trace.Trace) surveyed {
@@ -66,7 +66,7 @@ func stuck(t *trace.Trace, virtual bool) string {
 	s := survey(t)
 	first := &t.Header.Cases[0]
 	switch {
-	case s.ended != nil && s.ended.Outside:
+	case s.ended != nil && s.ended.OutsideBubble:
 		return outOfReach
 	case !t.Whole:
 		return "the client sent more than the trace keeps"
@@ -74,7 +74,7 @@ func stuck(t *trace.Trace, virtual bool) string {
 		return ""
 	case s.ended.Deadline:
 		return "the client hung"
-	case !s.called[first.ID] && first.Carrier == "" && t.Header.Speaks == nil:
+	case !s.called[first.ID] && first.Carrier == "" && t.Header.ServerRevisions == nil:
 		return "the client never called the tool"
 	}
 	return ""

@@ -55,10 +55,10 @@ func (c *cassetteShow) Run(s streams) error {
 
 // question is the model's name, and the request in a few words.
 func question(it *cassettes.Interaction) (model, request string) {
-	if it.Asked == nil {
+	if it.Decoded == nil {
 		return "-", fmt.Sprintf("%d bytes", len(it.Request))
 	}
-	turn := it.Asked.LastUserTurn()
+	turn := it.Decoded.LastUserTurn()
 	var blocks []dialect.Block
 	for _, m := range turn {
 		blocks = append(blocks, m.Content...)
@@ -67,7 +67,7 @@ func question(it *cassettes.Interaction) (model, request string) {
 	if n := len(dialect.Blocks(turn, dialect.ToolResult)); n > 0 {
 		content = fmt.Sprintf("%d tool results", n)
 	}
-	return cmp.Or(it.Asked.Model, "-"), fmt.Sprintf("turn %d, %s", it.Asked.Turn(), content)
+	return cmp.Or(it.Decoded.Model, "-"), fmt.Sprintf("turn %d, %s", it.Decoded.Turn(), content)
 }
 
 func quoted(text string) string {
@@ -84,8 +84,8 @@ func answer(it *cassettes.Interaction) string {
 	if it.Stream {
 		text += fmt.Sprintf(" in %d events", it.Events)
 	}
-	if it.Took > 0 {
-		took, first := it.Took.Round(time.Millisecond), it.First.Round(time.Millisecond)
+	if it.Duration > 0 {
+		took, first := it.Duration.Round(time.Millisecond), it.First.Round(time.Millisecond)
 		text += fmt.Sprintf(", %s (the first after %s)", took, first)
 	}
 	if it.Cut != "" {

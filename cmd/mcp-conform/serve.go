@@ -69,7 +69,7 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 func printAddresses(w io.Writer, model *llm.Server, file string, rules int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "serving the %d rules of %s until interrupted\n\n", rules, file)
-	bases := model.Bases()
+	bases := model.BaseURLs()
 	for _, name := range slices.Sorted(maps.Keys(bases)) {
 		fmt.Fprintf(t, "%s\t%s\n", name, bases[name])
 	}

@@ -35,9 +35,9 @@ func connect(t *testing.T, o client.Options) *client.Client {
 }
 
 func TestTheNewestCommonRevisionIsNegotiated(t *testing.T) {
-	for _, r := range server.Revisions() {
+	for _, r := range server.AllRevisions() {
 		for _, tells := range []bool{false, true} {
-			srv, err := server.Start(server.Options{Revisions: []server.Revision{r}, TellsVersions: tells}, ask)
+			srv, err := server.Start(server.Options{Revisions: []server.Revision{r}, ListVersionsToModern: tells}, ask)
 			require.NoError(t, err)
 			c := connect(t, client.Options{URL: srv.URL, Sampling: paris})
 			require.Equal(t, r, c.Revision())
@@ -130,7 +130,7 @@ func TestTheServerSeesOnlyTheErrorsThatAreForIt(t *testing.T) {
 }
 
 func TestACallIsAbandonedWhenItsContextEnds(t *testing.T) {
-	for _, r := range server.Revisions() {
+	for _, r := range server.AllRevisions() {
 		ended := make(chan error, 1)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("the test has seen enough")
@@ -153,7 +153,7 @@ func TestACallIsAbandonedWhenItsContextEnds(t *testing.T) {
 }
 
 func TestCallsRunAtTheSameTime(t *testing.T) {
-	for _, r := range server.Revisions() {
+	for _, r := range server.AllRevisions() {
 		const n = 8
 		srv := server.New(t, ask)
 		var all sync.WaitGroup
@@ -208,7 +208,7 @@ func TestALaunchedServerIsRestarted(t *testing.T) {
 		calls, launched := 0, 0
 		srv := server.New(t, ask, server.Tool{Name: "die", Handler: func(s *server.Session) (any, error) {
 			if calls++; calls == 1 {
-				return nil, s.HangUp()
+				return nil, s.CloseConnection()
 			}
 			return "alive", nil
 		}})

@@ -172,7 +172,7 @@ func (c *Client) current() wire {
 // declared returns the capabilities that the client accepts requests for.
 func (c *Client) declared() map[string]any {
 	declared, _ := mcpjson.Object(c.options.Capabilities) // Connect has checked it
-	if sampling, ok := declared["sampling"].(map[string]any); ok && !c.Revision().HasTools() {
+	if sampling, ok := declared["sampling"].(map[string]any); ok && !c.Revision().HasSamplingTools() {
 		delete(sampling, "tools")
 	}
 	return declared

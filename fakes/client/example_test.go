@@ -65,7 +65,8 @@ func ExampleOptions() {
 	srv := quiz()
 	defer srv.Close()
 
-	asked := model.New(model.Options{Dialect: dialect.Anthropic, URL: fake.Bases()[dialect.Anthropic], Key: "sk-example"})
+	asked := model.New(model.Options{Dialect: dialect.Anthropic, URL: fake.BaseURLs()[dialect.Anthropic],
+		Key: "sk-example"})
 	c, err := client.Connect(context.Background(), client.Options{
 		URL:      srv.URL,
 		Revision: server.V20251125,

@@ -31,9 +31,9 @@ func (c *Client) negotiate() (wire, error) {
 		}
 		spoken = []server.Revision{server.V20251125} // or the one that initialize is answered with
 	}
-	known := slices.DeleteFunc(server.Revisions(), func(r server.Revision) bool { return !slices.Contains(spoken, r) })
+	known := slices.DeleteFunc(server.AllRevisions(), func(r server.Revision) bool { return !slices.Contains(spoken, r) })
 	if len(known) == 0 {
-		err := fmt.Errorf("the server speaks %v, this client %v", spoken, server.Revisions())
+		err := fmt.Errorf("the server speaks %v, this client %v", spoken, server.AllRevisions())
 		return nil, errors.Join(err, asking.close())
 	}
 	newest := slices.Max(known)

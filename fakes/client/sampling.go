@@ -40,7 +40,7 @@ func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[st
 		return nil, handlerError(err)
 	}
 	blocks, ok := result["content"].([]any)
-	if ok && len(blocks) == 1 && !c.Revision().HasTools() { // content is one block there
+	if ok && len(blocks) == 1 && !c.Revision().HasSamplingTools() { // content is one block there
 		result = maps.Clone(result)
 		result["content"] = blocks[0]
 	}

@@ -78,7 +78,7 @@ func (s *session) initialize() error {
 
 func (s *session) agree(on server.Revision) error {
 	asked := s.client.Revision()
-	known := slices.Contains(server.Revisions(), on) && !on.Modern()
+	known := slices.Contains(server.AllRevisions(), on) && !on.Modern()
 	if on != asked && !(s.free && known) {
 		return fmt.Errorf("the server speaks %q, this client was started for %s", on, asked)
 	}

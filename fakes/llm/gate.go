@@ -56,9 +56,9 @@ func (g *Gate) Held(word string) <-chan struct{} {
 	return g.state(word).held
 }
 
-// Left returns a channel that closes when all held requests with the word have ended, answered or cancelled by the
+// Ended returns a channel that closes when all held requests with the word have ended, answered or cancelled by the
 // caller. Journal and trace then contain the end.
-func (g *Gate) Left(word string) <-chan struct{} {
+func (g *Gate) Ended(word string) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.state(word).left

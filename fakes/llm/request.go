@@ -32,7 +32,7 @@ type (
 // MCP's stop reasons. An unknown word reaches the wire unchanged.
 const (
 	EndTurn          = dialect.EndTurn
-	StopForTool      = dialect.StopForTool
+	StopToolUse      = dialect.StopToolUse
 	StopMaxTokens    = dialect.StopMaxTokens
 	StopStopSequence = dialect.StopStopSequence
 )

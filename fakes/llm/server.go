@@ -145,23 +145,23 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 }
 
 // OpenAI returns the base URL for OpenAI's SDKs, chat and responses: OPENAI_BASE_URL.
-func (s *Server) OpenAI() string { return s.Bases()[dialect.OpenAIChat] }
+func (s *Server) OpenAI() string { return s.BaseURLs()[dialect.OpenAIChat] }
 
 // Anthropic returns the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.
-func (s *Server) Anthropic() string { return s.Bases()[dialect.Anthropic] }
+func (s *Server) Anthropic() string { return s.BaseURLs()[dialect.Anthropic] }
 
 // Ollama returns the address for Ollama's clients: OLLAMA_HOST.
-func (s *Server) Ollama() string { return s.Bases()[dialect.Ollama] }
+func (s *Server) Ollama() string { return s.BaseURLs()[dialect.Ollama] }
 
 // Gemini returns the base URL for Google's SDKs: GOOGLE_GEMINI_BASE_URL (Gemini API), GOOGLE_VERTEX_BASE_URL (Vertex
 // AI).
-func (s *Server) Gemini() string { return s.Bases()[dialect.Gemini] }
+func (s *Server) Gemini() string { return s.BaseURLs()[dialect.Gemini] }
 
 // Native returns the URL to which an adapter posts a CreateMessageRequestParams.
-func (s *Server) Native() string { return s.Bases()[dialect.Native] }
+func (s *Server) Native() string { return s.BaseURLs()[dialect.Native] }
 
-// Bases returns the base URL of each dialect by name, as its clients expect it.
-func (s *Server) Bases() map[string]string {
+// BaseURLs returns the base URL of each dialect by name, as its clients expect it.
+func (s *Server) BaseURLs() map[string]string {
 	bases := map[string]string{}
 	for _, d := range codecs {
 		bases[d.Name()] = s.URL + d.base

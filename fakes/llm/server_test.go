@@ -44,8 +44,8 @@ func TestEachDialectHasItsOwnShape(t *testing.T) {
 	require.Equal(t, s.URL, s.Anthropic())
 	require.Equal(t, s.URL, s.Ollama())
 	require.Equal(t, s.URL, s.Gemini())
-	require.Len(t, s.Bases(), len(codecs))
-	require.Equal(t, s.Native(), s.Bases()["native"])
+	require.Len(t, s.BaseURLs(), len(codecs))
+	require.Equal(t, s.Native(), s.BaseURLs()["native"])
 
 	ask := func(url, body string) (string, *http.Response) {
 		r, err := http.NewRequest("POST", url, strings.NewReader(body))

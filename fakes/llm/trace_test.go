@@ -109,9 +109,9 @@ func TestTraceHasRequestChunksAndEnd(t *testing.T) {
 	require.Equal(t, "Bearer planted", request.Header["Authorization"])
 	require.Equal(t, trace.Token("real"), request.Header["X-Api-Key"])
 	require.Equal(t, "data: [DONE]\n\n", string(s.all[4].Chunk.Data))
-	require.Contains(t, s.all[8].End.Miss, "it matches, but has given its 1 answer")
+	require.Contains(t, s.all[8].End.Unmatched, "it matches, but has given its 1 answer")
 	require.Equal(t, "messages is empty: want at least one", s.all[11].End.Refused)
-	require.Empty(t, s.all[5].End.Miss+s.all[5].End.Refused)
+	require.Empty(t, s.all[5].End.Unmatched+s.all[5].End.Refused)
 }
 
 // Recording waits until the client has read all that was written. So the client's reaction to the last byte must follow

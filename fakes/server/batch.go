@@ -67,7 +67,7 @@ func (s *Server) postedBatch(in *inbound) []json.RawMessage {
 func (s *Server) takePosted(in *inbound, batch []json.RawMessage) {
 	s.markBatch(scope{}, len(batch), "body")
 	all := &batchResponse{w: in.w, flush: http.NewResponseController(in.w),
-		plain: s.opts.Responses == JSON || !strings.Contains(in.header("Accept"), "text/event-stream")}
+		plain: s.opts.ResponseMode == JSON || !strings.Contains(in.header("Accept"), "text/event-stream")}
 	var serving sync.WaitGroup
 	for _, raw := range batch {
 		one := &inbound{raw: raw, r: in.r, w: &batchPart{of: all, header: http.Header{}}}
@@ -145,7 +145,7 @@ func (r *batchResponse) event(b []byte) (int, error) {
 	return len(b), err
 }
 
-func plainEvent(b, raw []byte) []byte { return new(Style).appendEvent(b, event{raw: raw}, false) }
+func plainEvent(b, raw []byte) []byte { return new(SSEStyle).appendEvent(b, event{raw: raw}, false) }
 
 // body adds a message to the array or, once there is one, to the stream.
 func (r *batchResponse) body(raw []byte) (int, error) {
@@ -186,7 +186,7 @@ func joinBatch(messages [][]byte) []byte {
 
 // StartBatch is [Session.Start] for several requests in one JSON-RPC batch, which a client of 2025-03-26 must accept
 // (2025-03-26, basic/index#batching). The pending requests are in the order of the params. If one of the params cannot
-// be sent, nothing is. Other revisions have no batches: there it returns ErrEra.
+// be sent, nothing is. Other revisions have no batches: there it returns ErrRevision.
 func (s *Session) StartBatch(params ...any) ([]*Pending, error) {
 	if s.revision != V20250326 {
 		return nil, s.hasNo("batches")
@@ -208,7 +208,7 @@ func (s *Session) StartBatch(params ...any) ([]*Pending, error) {
 	for i, request := range requests {
 		registered, out := c.request(request)
 		frames[i] = out.frame
-		pending[i] = pend(out, func() Answer { return c.wait(c.ctx, registered) })
+		pending[i] = pend(out, func() Response { return c.wait(c.ctx, registered) })
 	}
 	x, err := c.stream(c.ctx)
 	if err == nil {

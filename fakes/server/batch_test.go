@@ -22,7 +22,7 @@ func asksInABatch(s *server.Session) (any, error) {
 	}
 	var all []string
 	for _, one := range pending {
-		answer, err := one.Answer()
+		answer, err := one.Wait()
 		all = append(all, fmt.Sprintf("%s %s %v", one.ID(), answer, err))
 	}
 	return strings.Join(all, "\n"), nil
@@ -58,9 +58,9 @@ func TestSamplesOfABatchAreOneLine(t *testing.T) {
 }
 
 func TestSamplesOfABatchAreOneEvent(t *testing.T) {
-	for _, responses := range []server.Responses{server.Auto, server.JSON} {
+	for _, responses := range []server.ResponseMode{server.Auto, server.JSON} {
 		synctest.Test(t, func(t *testing.T) {
-			r := startWith(t, server.Options{Responses: responses}, tool("ask", asksInABatch))
+			r := startWith(t, server.Options{ResponseMode: responses}, tool("ask", asksInABatch))
 			c := r.client(server.V20250326, sampling)
 			var stream *reply
 			if responses == server.Auto {
@@ -88,17 +88,17 @@ func TestSamplesOfABatchAreOneEvent(t *testing.T) {
 }
 
 func TestOnly20250326HasBatches(t *testing.T) {
-	inCall(t, server.Revisions()[1:], sampling, func(s *server.Session) {
+	inCall(t, server.AllRevisions()[1:], sampling, func(s *server.Session) {
 		_, err := s.StartBatch(s.Ask("One?"))
-		require.ErrorIs(t, err, server.ErrEra)
+		require.ErrorIs(t, err, server.ErrRevision)
 	})
-	inEach(t, server.Revisions()[1:3], func(t *testing.T, revision server.Revision) {
+	inEach(t, server.AllRevisions()[1:3], func(t *testing.T, revision server.Revision) {
 		start(t).client(revision, nothing).post(batch(request(2, "ping", "{}"))).requireError(400, -32600, "array")
 	})
 }
 
 func TestBatchWithAnUndeclaredRequestIsNotSent(t *testing.T) {
-	inCall(t, server.Revisions()[:1], nothing, func(s *server.Session) {
+	inCall(t, server.AllRevisions()[:1], nothing, func(s *server.Session) {
 		_, err := s.StartBatch(s.Ask("One?"), s.Ask("Two?"))
 		require.ErrorIs(t, err, server.ErrUndeclared)
 	})
@@ -150,7 +150,7 @@ func TestPostedBatchGetsOneStream(t *testing.T) {
 
 func TestPostedBatchGetsOneArray(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := startWith(t, server.Options{Responses: server.JSON}).client(server.V20250326, nothing)
+		c := startWith(t, server.Options{ResponseMode: server.JSON}).client(server.V20250326, nothing)
 		reply := c.post(batch(request(1, "ping", "{}"), request(2, "tools/list", "{}")))
 		require.Equal(t, "application/json", reply.Header.Get("Content-Type"))
 		require.Len(t, batchOf(t, reply.body()), 2)

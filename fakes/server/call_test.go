@@ -41,7 +41,7 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 		"not JSON":    {make(chan int), nil, "json: unsupported type: chan int"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+			inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 				_, got := callIn(t, revision, tool("tool", always(c.value, c.err)))
 				require.Equal(t, `"a"`, string(got.ID))
 				if name == "not JSON" {
@@ -67,7 +67,7 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 }
 
 func TestInvalidCallToolResultIsAProblemOfTheServer(t *testing.T) {
-	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		r, got := callIn(t, revision, tool("tool", always(server.CallToolResult{Content: []any{7}}, nil)))
 		r.expected = []string{"CallToolResult is not valid"}
 		require.Contains(t, got.raw, `"content":[7]`)
@@ -124,7 +124,7 @@ func TestInvalidArgumentsAreAnErrorResult(t *testing.T) {
 		`"arguments":{"city":"a","hours":[1,-1.5e-99999999]}`: "out of range: -1.5e-99999999",
 	} {
 		t.Run(arguments, func(t *testing.T) {
-			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+			inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 				weather := tool("weather", does(func(*server.Session) { t.Error("the handler was started") }))
 				weather.InputSchema = json.RawMessage(schema)
 				_, got := callIn(t, revision, weather, arguments)
@@ -136,16 +136,16 @@ func TestInvalidArgumentsAreAnErrorResult(t *testing.T) {
 }
 
 func TestSessionDescribesItsCall(t *testing.T) {
-	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		var arguments []string
 		r := start(t, tool("tool", func(s *server.Session) (any, error) {
 			arguments = append(arguments, string(s.Arguments()))
-			require.Len(t, arguments, s.Call())
+			require.Len(t, arguments, s.CallNumber())
 			require.True(t, s.Declares("sampling"))
 			require.True(t, s.Declares("sampling", "tools"))
 			require.False(t, s.Declares("sampling", "tools", "parallel"))
 			require.False(t, s.Declares("roots"))
-			require.False(t, s.WantsProgress())
+			require.False(t, s.HasProgressToken())
 			s.Mark("note", string(s.Revision()))
 			return string(s.Revision()), nil
 		}))
@@ -181,7 +181,7 @@ func TestHandlerThatDoesNotReturnIsAProblemOfTheServer(t *testing.T) {
 		"runtime.Goexit": func(*server.Session) (any, error) { runtime.Goexit(); return nil, nil },
 	} {
 		t.Run(want, func(t *testing.T) {
-			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+			inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 				r, got := callIn(t, revision, tool("tool", handler))
 				r.expected = []string{want}
 				require.True(t, got.call(t).IsError)
@@ -226,7 +226,7 @@ func TestPingAndUnknownMethods(t *testing.T) {
 }
 
 func TestToolsAreListedInOrder(t *testing.T) {
-	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		r := start(t, server.Tool{Name: "zebra", Description: "Stripes & more.", Mark: "m", Handler: ask},
 			server.Tool{Name: "ant", InputSchema: json.RawMessage(`{"type":"object","required":["a"]}`), Handler: ask})
 		var listed struct {

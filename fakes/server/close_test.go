@@ -19,11 +19,11 @@ import (
 )
 
 func TestCloseEndsEverythingThatWaits(t *testing.T) {
-	for _, responses := range []server.Responses{server.Auto, server.SSE, server.JSON} {
+	for _, responses := range []server.ResponseMode{server.Auto, server.SSE, server.JSON} {
 		inBubble(t, fmt.Sprint("responses ", responses), func(t *testing.T) {
 			var handlers sync.WaitGroup
 			handlers.Add(5)
-			r := startWith(t, server.Options{Responses: responses}, tool("wait", does(func(s *server.Session) {
+			r := startWith(t, server.Options{ResponseMode: responses}, tool("wait", does(func(s *server.Session) {
 				defer handlers.Done()
 				<-s.Context().Done()
 			})), tool("ask", func(s *server.Session) (any, error) {

@@ -17,9 +17,9 @@ import (
 const pong = `{"jsonrpc":"2.0","id":%v,"result":{}}`
 
 func TestLegacySampleOverConnection(t *testing.T) {
-	for _, responses := range []server.Responses{server.Auto, server.SSE, server.JSON} {
-		inEach(t, server.Revisions()[:3], func(t *testing.T, revision server.Revision) {
-			r := startWith(t, server.Options{Responses: responses}, tool("ask", ask))
+	for _, responses := range []server.ResponseMode{server.Auto, server.SSE, server.JSON} {
+		inEach(t, server.AllRevisions()[:3], func(t *testing.T, revision server.Revision) {
+			r := startWith(t, server.Options{ResponseMode: responses}, tool("ask", ask))
 			p := r.connect(revision, sampling)
 			p.ask(1, "tools/list")
 			p.ask(2, "ping")
@@ -97,7 +97,7 @@ func TestInvalidLineIsRecordedAndGetsAnErrorSince20251125(t *testing.T) {
 		"cancellation without a request": {`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+			inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 				if name == "batch" && revision == server.V20250326 {
 					t.Skip("this revision has batches")
 				}
@@ -240,7 +240,8 @@ func TestLineEndsInParamsBecomeSpaces(t *testing.T) {
 	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
 		input := json.RawMessage(`{"method":"sampling/createMessage",` + "\n" + `"params":` + params + "}")
 		p := start(t, tool("sample", samples(json.RawMessage(params))),
-			tool("input", requires(server.Input{Requests: map[string]any{"k": input}}))).connect(revision, sampling)
+			tool("input", requires(server.InputRequiredResult{Requests: map[string]any{"k": input}}))).connect(revision,
+			sampling)
 		p.call(1, "sample")
 		require.Contains(t, p.next().raw, `"params":`+flat)
 		if revision.Modern() {

@@ -16,8 +16,8 @@
 // that the handler waits until the server is closed.
 //
 // A handler can also test the transport itself: resume a closed stream ([Session.Resumable], [Session.Disconnect]),
-// send a request on the client's GET stream ([OnGET]), under an id in use ([UnderCallID]) or twice ([Session.Repeat]),
-// write events in every legal way ([Session.Style]), and end the session ([Session.EndSession]).
+// send a request on the client's GET stream ([OnGETStream]), under an id in use ([WithCallID]) or twice
+// ([Session.Resend]), write events in every legal way ([Session.Style]), and end the session ([Session.EndSession]).
 //
 // The package owns its wire, byte for byte. A frame goes out as the handler wrote it, including invalid ones that are
 // marked [Hostile], and a client's frame is recorded before it is parsed.

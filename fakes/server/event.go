@@ -21,32 +21,33 @@ type event struct {
 	closes  bool          // the connection ends after it
 }
 
-// Style is how the events of a stream are written. A correct parser reads the same messages in every style
+// SSEStyle is how the events of a stream are written. A correct parser reads the same messages in every style
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation). The zero value is the
 // plainest: lines end in a line feed, and a space follows each colon.
-type Style struct {
+type SSEStyle struct {
 	// BOM starts the stream with a byte order mark. It has no effect once something was written.
 	BOM bool
 	// LineEnd ends each line: "\n" (also ""), "\r\n" or "\r".
 	LineEnd string
 	// Tight leaves out the space after colons.
-	Tight bool
+	NoSpaceAfterColon bool
 	// Extra lines precede those of each event, such as ": a comment", "event: message" or "unknown: field"; an empty
 	// line ends an event of its own. Their content is not checked.
-	Extra []string
+	ExtraLines []string
 	// Folded splits a JSON message into several data fields, at every place where JSON allows white space.
-	Folded bool
+	SplitData bool
 	// Piece is the number of bytes per write, even within an event or a character; 0 writes whole events.
-	Piece int
+	BytesPerWrite int
 }
 
-// Style sets how later events of the call's stream are written. It has no effect on a connection, which has no events.
+// SetSSEStyle sets how later events of the call's stream are written. It has no effect on a connection, which has no
+// events.
 // It returns an error for an invalid line end or extra line.
-func (s *Session) Style(style Style) error {
+func (s *Session) SetSSEStyle(style SSEStyle) error {
 	if !slices.Contains([]string{"", "\n", "\r\n", "\r"}, style.LineEnd) {
 		return fmt.Errorf("%w: %q is not a line end of event streams", ErrInvalid, style.LineEnd)
 	}
-	for _, line := range style.Extra {
+	for _, line := range style.ExtraLines {
 		if strings.ContainsAny(line, "\r\n") {
 			return fmt.Errorf("%w: the extra line %q contains a line end", ErrInvalid, line)
 		}
@@ -57,7 +58,7 @@ func (s *Session) Style(style Style) error {
 
 // appendEvent appends an event. Each line end in the message starts another data field, and the parser joins the fields
 // with "\n"; after a bare CR it would take the rest for another field.
-func (st *Style) appendEvent(b []byte, e event, first bool) []byte {
+func (st *SSEStyle) appendEvent(b []byte, e event, first bool) []byte {
 	if first && st.BOM {
 		b = append(b, "\ufeff"...)
 	}
@@ -65,12 +66,12 @@ func (st *Style) appendEvent(b []byte, e event, first bool) []byte {
 	if end == "" {
 		end = "\n"
 	}
-	for _, line := range st.Extra {
+	for _, line := range st.ExtraLines {
 		b = append(append(b, line...), end...)
 	}
 	field := func(name string, value []byte) {
 		b = append(append(b, name...), ':')
-		if !st.Tight || bytes.HasPrefix(value, []byte(" ")) {
+		if !st.NoSpaceAfterColon || bytes.HasPrefix(value, []byte(" ")) {
 			b = append(b, ' ')
 		}
 		b = append(append(b, value...), end...)
@@ -87,9 +88,9 @@ func (st *Style) appendEvent(b []byte, e event, first bool) []byte {
 	return append(b, end...)
 }
 
-func (st *Style) lines(raw []byte) iter.Seq[[]byte] {
+func (st *SSEStyle) lines(raw []byte) iter.Seq[[]byte] {
 	var folded bytes.Buffer
-	if st.Folded && json.Indent(&folded, raw, "", "") == nil {
+	if st.SplitData && json.Indent(&folded, raw, "", "") == nil {
 		raw = folded.Bytes()
 	}
 	return func(yield func([]byte) bool) {
@@ -110,9 +111,9 @@ func (st *Style) lines(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-func (st *Style) pieces(b []byte) iter.Seq[[]byte] {
-	if st.Piece <= 0 {
+func (st *SSEStyle) pieces(b []byte) iter.Seq[[]byte] {
+	if st.BytesPerWrite <= 0 {
 		return slices.Values([][]byte{b})
 	}
-	return slices.Chunk(b, st.Piece)
+	return slices.Chunk(b, st.BytesPerWrite)
 }

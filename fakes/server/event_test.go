@@ -14,25 +14,26 @@ import (
 func TestEventsInEveryStyle(t *testing.T) {
 	const sent = `{"é": [1,"𝄞"]}`
 	for name, c := range map[string]struct {
-		style server.Style
+		style server.SSEStyle
 		wire  string
 	}{
-		"plain":  {server.Style{}, "data: " + sent + "\n\n"},
-		"CRLF":   {server.Style{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
-		"CR":     {server.Style{LineEnd: "\r"}, "data: " + sent + "\r\r"},
-		"tight":  {server.Style{Tight: true}, "data:" + sent + "\n\n"},
-		"folded": {server.Style{Folded: true}, "data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
-		"extra lines": {server.Style{Extra: []string{": hello", "event: message", "x", ""}},
+		"plain":  {server.SSEStyle{}, "data: " + sent + "\n\n"},
+		"CRLF":   {server.SSEStyle{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
+		"CR":     {server.SSEStyle{LineEnd: "\r"}, "data: " + sent + "\r\r"},
+		"tight":  {server.SSEStyle{NoSpaceAfterColon: true}, "data:" + sent + "\n\n"},
+		"folded": {server.SSEStyle{SplitData: true}, "data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
+		"extra lines": {server.SSEStyle{ExtraLines: []string{": hello", "event: message", "x", ""}},
 			": hello\nevent: message\nx\n\ndata: " + sent + "\n\n"},
-		"BOM": {server.Style{BOM: true, LineEnd: "\r"}, "\ufeffdata: " + sent + "\r\r"},
-		"all": {server.Style{BOM: true, LineEnd: "\r\n", Tight: true, Extra: []string{":"}, Folded: true, Piece: 1},
+		"BOM": {server.SSEStyle{BOM: true, LineEnd: "\r"}, "\ufeffdata: " + sent + "\r\r"},
+		"all": {server.SSEStyle{BOM: true, LineEnd: "\r\n", NoSpaceAfterColon: true, ExtraLines: []string{":"},
+			SplitData: true, BytesPerWrite: 1},
 			"\ufeff:\r\ndata:{\r\ndata:\"é\": [\r\ndata:1,\r\ndata:\"𝄞\"\r\ndata:]\r\ndata:}\r\n\r\n"},
-		"by bytes": {server.Style{Piece: 1}, "data: " + sent + "\n\n"},
+		"by bytes": {server.SSEStyle{BytesPerWrite: 1}, "data: " + sent + "\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
 				r := start(t, tool("send", func(s *server.Session) (any, error) {
-					require.NoError(t, s.Style(c.style))
+					require.NoError(t, s.SetSSEStyle(c.style))
 					return nil, s.Send([]byte(sent))
 				}))
 				whole := r.client(revision, nothing).call(1, "send").body()
@@ -46,8 +47,8 @@ func TestEventsInEveryStyle(t *testing.T) {
 
 func TestStyleAppliesToAllRoundsOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, server.Tool{Name: "ask", Responses: server.SSE, Handler: func(s *server.Session) (any, error) {
-			require.NoError(t, s.Style(server.Style{Tight: true}))
+		c := start(t, server.Tool{Name: "ask", ResponseMode: server.SSE, Handler: func(s *server.Session) (any, error) {
+			require.NoError(t, s.SetSSEStyle(server.SSEStyle{NoSpaceAfterColon: true}))
 			return s.Sample(s.Ask("?"))
 		}}).modern(sampling)
 		first := c.call(1, "ask").body()
@@ -59,15 +60,15 @@ func TestStyleAppliesToAllRoundsOfACall(t *testing.T) {
 
 func TestStyleRejectsInvalidLines(t *testing.T) {
 	inCall(t, bothProtocols[:1], nothing, func(s *server.Session) {
-		require.ErrorIs(t, s.Style(server.Style{LineEnd: "\n\n"}), server.ErrInvalid)
-		require.ErrorIs(t, s.Style(server.Style{Extra: []string{"a\rb"}}), server.ErrInvalid)
+		require.ErrorIs(t, s.SetSSEStyle(server.SSEStyle{LineEnd: "\n\n"}), server.ErrInvalid)
+		require.ErrorIs(t, s.SetSSEStyle(server.SSEStyle{ExtraLines: []string{"a\rb"}}), server.ErrInvalid)
 	})
 }
 
 func TestResponsesOfATool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, server.Tool{Name: "plain", Responses: server.JSON, Handler: always("done", nil)},
-			server.Tool{Name: "streamed", Responses: server.SSE, Handler: always("done", nil)},
+		r := start(t, server.Tool{Name: "plain", ResponseMode: server.JSON, Handler: always("done", nil)},
+			server.Tool{Name: "streamed", ResponseMode: server.SSE, Handler: always("done", nil)},
 			tool("default", always("done", nil)))
 		legacy, modern := r.legacy(nothing), r.modern(nothing)
 		for name, want := range map[string][2]bool{"plain": {false, false}, "streamed": {true, true},

@@ -18,14 +18,14 @@ type exchange struct {
 	conn      *conn  // nil over HTTP; otherwise the HTTP fields below are unused
 	key       string // idKey of the request, on a connection
 	r         *http.Request
-	responses Responses
+	responses ResponseMode
 
 	mu      sync.Mutex
 	w       http.ResponseWriter
 	flush   *http.ResponseController
 	stream  string      // the stream's name in the trace, once it is open
 	head    *trace.HTTP // the headers of the response, until a frame has recorded them
-	style   Style       // of the stream
+	style   SSEStyle    // of the stream
 	written bool        // the stream has an event
 	buffer  []byte      // for the event being written
 	started bool        // SSE headers are out
@@ -37,7 +37,7 @@ type exchange struct {
 
 func newExchange(s *Server, in *inbound, of scope, session string) *exchange {
 	x := &exchange{server: s, scope: of, session: session, conn: in.conn, r: in.r, w: in.w,
-		responses: s.opts.Responses, done: make(chan struct{})}
+		responses: s.opts.ResponseMode, done: make(chan struct{})}
 	if x.conn == nil {
 		x.flush = http.NewResponseController(in.w)
 		return x
@@ -129,7 +129,7 @@ func (x *exchange) emit(e event) bool {
 	return true
 }
 
-func (x *exchange) setStyle(style Style) {
+func (x *exchange) setStyle(style SSEStyle) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.style = style

@@ -97,10 +97,10 @@ type fuzzed struct {
 	seen []string
 }
 
-func startFuzzed(t *testing.T, responses Responses, tool Tool) *fuzzed {
+func startFuzzed(t *testing.T, responses ResponseMode, tool Tool) *fuzzed {
 	s := &fuzzed{t: t}
 	var err error
-	s.Server, err = Start(Options{MaxBody: 1 << 12, Responses: responses, Record: func(e trace.Event) trace.Ref {
+	s.Server, err = Start(Options{MaxBody: 1 << 12, ResponseMode: responses, Record: func(e trace.Event) trace.Ref {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if e.Frame != nil && e.Frame.Dir == trace.FromClient && !e.Frame.Closed {
@@ -228,11 +228,11 @@ func FuzzHeaderValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		sentinel := func(s string) string { return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?=" }
-		decoded, err := HeaderValue(sentinel(value))
+		decoded, err := DecodeHeaderValue(sentinel(value))
 		require.NoError(t, err)
 		require.Equal(t, value, decoded)
 
-		decoded, err = HeaderValue(value)
+		decoded, err = DecodeHeaderValue(value)
 		rest, isSentinel := strings.CutPrefix(value, "=?base64?")
 		switch {
 		case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }):

@@ -48,7 +48,7 @@ func checkRouting(m *inbound) (int, *RPCError) {
 	if m.r.Header[headerName] == nil {
 		return mismatch("header %s is missing", headerName)
 	}
-	got, err := HeaderValue(m.header(headerName))
+	got, err := DecodeHeaderValue(m.header(headerName))
 	if err != nil {
 		return mismatch("header %s %v", headerName, err)
 	}
@@ -83,10 +83,10 @@ func (s *Server) unsupported(requested string) (int, *RPCError) {
 // namedBy is the member of the params that Mcp-Name repeats, by method.
 var namedBy = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
-// HeaderValue decodes a header value that may have the sentinel form =?base64?…?=, which all but visible ASCII, space
-// and tab require (2026-07-28, basic/transports/streamable-http#value-encoding). Any other value is returned as it is.
-// The error is a predicate of the header's name, such as "contains a character that is not ASCII".
-func HeaderValue(value string) (string, error) {
+// DecodeHeaderValue decodes a header value that may have the sentinel form =?base64?…?=, which all but visible ASCII,
+// space and tab require (2026-07-28, basic/transports/streamable-http#value-encoding). Any other value is returned as
+// it is. The error is a predicate of the header's name, such as "contains a character that is not ASCII".
+func DecodeHeaderValue(value string) (string, error) {
 	for i := range len(value) {
 		if c := value[i]; c != '\t' && (c < ' ' || c > '~') {
 			return "", errors.New("contains a character that is not ASCII: encode it as =?base64?…?=")

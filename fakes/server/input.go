@@ -2,8 +2,8 @@ package server
 
 import "encoding/json"
 
-// Input is the InputRequiredResult that a handler builds.
-type Input struct {
+// InputRequiredResult is the InputRequiredResult that a handler builds.
+type InputRequiredResult struct {
 	// Requests holds the input requests by key. Each marshals to {"method": …, "params": …}; nil leaves out
 	// inputRequests.
 	Requests map[string]any
@@ -21,8 +21,10 @@ type Retry struct {
 	meta object
 }
 
-// InputRequired responds to the pending request with an InputRequiredResult, valid or not, and returns the retry. If it
-// is invalid, or asks for what the client has not declared, the trace marks it as hostile. It is for handlers about
-// MRTR itself (2026-07-28, basic/patterns/mrtr); in legacy revisions it returns ErrEra. Without a retry it returns when
-// the server is closed, with an error that [Refused] accepts.
-func (s *Session) InputRequired(in Input) (*Retry, error) { return s.protocol.inputRequired(in) }
+// InputRequired responds to the pending request with an InputRequiredResult, valid or not, and returns the retry. If
+// it is invalid, or asks for what the client has not declared, the trace marks it as hostile. It is for handlers about
+// MRTR itself (2026-07-28, basic/patterns/mrtr); in legacy revisions it returns ErrRevision. Without a retry it
+// returns when the server is closed, with an error that [Refused] accepts.
+func (s *Session) InputRequired(in InputRequiredResult) (*Retry, error) {
+	return s.protocol.inputRequired(in)
+}

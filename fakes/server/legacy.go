@@ -9,7 +9,7 @@ import (
 
 type sentRequest struct {
 	by       scope
-	response chan Answer // takes one
+	response chan Response // takes one
 	done     bool
 }
 
@@ -99,13 +99,13 @@ func (l *legacySession) takeResponse(m *inbound) {
 }
 
 // answerOf reads a response. One with both result and error counts as an error.
-func answerOf(m *message) Answer {
+func answerOf(m *message) Response {
 	if m.Error == nil {
-		return Answer{Result: m.Result}
+		return Response{Result: m.Result}
 	}
 	var e RPCError
 	if err := json.Unmarshal(m.Error, &e); err != nil {
 		e.Message = fmt.Sprintf("unreadable error %s: %v", clip(m.Error), err)
 	}
-	return Answer{Err: &e}
+	return Response{Err: &e}
 }

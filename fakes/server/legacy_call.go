@@ -106,8 +106,8 @@ func (c *legacyCall) respond(result CallToolResult) {
 const idSpace = 1_000_000
 
 // sample sends all requests before it waits for the responses.
-func (c *legacyCall) sample(requests []outgoing) []Answer {
-	answers := make([]Answer, len(requests))
+func (c *legacyCall) sample(requests []outgoing) []Response {
+	answers := make([]Response, len(requests))
 	pending := make([]*sentRequest, len(requests))
 	for i, request := range requests {
 		pending[i], _, answers[i].Err = c.begin(request)
@@ -138,7 +138,7 @@ func (c *legacyCall) begin(request outgoing) (*sentRequest, *sent, error) {
 }
 
 func (c *legacyCall) request(request outgoing) (*sentRequest, *sent) {
-	pending := &sentRequest{by: c.scope(), response: make(chan Answer, 1)}
+	pending := &sentRequest{by: c.scope(), response: make(chan Response, 1)}
 	if request.asCall {
 		request.id = c.id
 	}
@@ -146,14 +146,14 @@ func (c *legacyCall) request(request outgoing) (*sentRequest, *sent) {
 	return pending, &sent{id, requestFrame(id, cmp.Or(request.method, "sampling/createMessage"), request.params)}
 }
 
-func (c *legacyCall) wait(ctx context.Context, request *sentRequest) Answer {
+func (c *legacyCall) wait(ctx context.Context, request *sentRequest) Response {
 	select {
 	case answer := <-request.response:
 		return answer
 	case <-ctx.Done():
-		return Answer{Err: ctx.Err()}
+		return Response{Err: ctx.Err()}
 	case <-c.ctx.Done():
-		return Answer{Err: c.ctx.Err()}
+		return Response{Err: c.ctx.Err()}
 	}
 }
 
@@ -162,7 +162,7 @@ func (c *legacyCall) start(request outgoing) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pend(out, func() Answer { return c.wait(c.ctx, pending) }), nil
+	return pend(out, func() Response { return c.wait(c.ctx, pending) }), nil
 }
 
 // assignID registers a request under the id that the handler chose, or under one of the tool's own if the handler chose
@@ -223,7 +223,7 @@ func (c *legacyCall) notify(frame []byte) error {
 	return c.send(doNotWait, frame, false)
 }
 
-func (c *legacyCall) style(style Style) {
+func (c *legacyCall) style(style SSEStyle) {
 	if kept := c.resumable(); kept != nil {
 		kept.setStyle(style)
 	} else {
@@ -233,6 +233,6 @@ func (c *legacyCall) style(style Style) {
 
 func (c *legacyCall) callID() json.RawMessage { return c.id }
 
-func (c *legacyCall) inputRequired(Input) (*Retry, error) {
+func (c *legacyCall) inputRequired(InputRequiredResult) (*Retry, error) {
 	return nil, c.hasNo("InputRequiredResult")
 }

@@ -128,7 +128,7 @@ func (s *Server) forget(session *legacySession) {
 
 // EndSession ends the client's session when the call gets its response: later requests with its id get 404, its other
 // calls are abandoned, and its streams end. The client may initialize another one (2025-11-25,
-// basic/transports#session-management). It returns ErrEra in 2026-07-28, and ErrNoStream over a connection, whose
+// basic/transports#session-management). It returns ErrRevision in 2026-07-28, and ErrNoStream over a connection, whose
 // session ends with it.
 func (s *Session) EndSession() error {
 	c, ok := s.protocol.(*legacyCall)

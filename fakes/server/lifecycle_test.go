@@ -22,7 +22,7 @@ func TestInitializeNegotiatesALegacyRevision(t *testing.T) {
 		{nil, "2024-11-05", "2025-11-25"},
 		{nil, "2026-07-28", "2025-11-25"}, // has no initialize
 		{nil, "tomorrow", "2025-11-25"},
-		{server.Revisions()[:2], "2025-11-25", "2025-06-18"},
+		{server.AllRevisions()[:2], "2025-11-25", "2025-06-18"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := startWith(t, server.Options{Revisions: c.speaks, Name: "fake"})
@@ -77,7 +77,7 @@ func TestRequestNeedsAKnownSessionAndVersion(t *testing.T) {
 	} {
 		for method, id := range map[string]string{"POST": "7", "GET": "", "DELETE": ""} {
 			inBubble(t, c.want+" "+method, func(t *testing.T) {
-				client := startWith(t, server.Options{Revisions: server.Revisions()[:3]}).legacy(nothing)
+				client := startWith(t, server.Options{Revisions: server.AllRevisions()[:3]}).legacy(nothing)
 				got := client.do(method, request(7, "ping", "{}"), c.header, c.value).requireError(c.status, -32600, c.want)
 				require.Equal(t, id, string(got.ID))
 				if method == "POST" {

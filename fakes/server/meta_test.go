@@ -44,7 +44,7 @@ func TestMetaOfTheCallIsCopiedIntoSamples(t *testing.T) {
 		"hostile array":      {`"a":1`, server.Hostile(json.RawMessage(`[1]`)), `[1]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEach(t, append(server.Revisions()[:1], bothProtocols...), func(t *testing.T, revision server.Revision) {
+			inEach(t, append(server.AllRevisions()[:1], bothProtocols...), func(t *testing.T, revision server.Revision) {
 				c2 := start(t, tool("ask", samples(c.params))).client(revision, tools)
 				require.Equal(t, c.want, c2.sampledParams(c.meta))
 			})

@@ -25,12 +25,12 @@ type modernCall struct {
 	keys  int
 	ended bool // the handler has returned
 
-	written Style // of all later rounds
+	written SSEStyle // of all later rounds
 }
 
 // sample asks for all samples in one InputRequiredResult.
-func (c *modernCall) sample(requests []outgoing) []Answer {
-	in := Input{Requests: map[string]any{}}
+func (c *modernCall) sample(requests []outgoing) []Response {
+	in := InputRequiredResult{Requests: map[string]any{}}
 	keys, hostile := make([]string, len(requests)), false
 	for i, request := range requests {
 		c.mu.Lock()
@@ -51,7 +51,7 @@ func (c *modernCall) sample(requests []outgoing) []Answer {
 	if err == nil {
 		retry, err = c.requireInput(in, result, hostile)
 	}
-	answers := make([]Answer, len(requests))
+	answers := make([]Response, len(requests))
 	for i, key := range keys {
 		switch {
 		case err != nil:
@@ -69,11 +69,11 @@ func (c *modernCall) start(request outgoing) (*Pending, error) {
 	if c.ctx.Err() != nil {
 		return nil, errNoRetry
 	}
-	return pend(&sent{}, func() Answer { return c.sample([]outgoing{request})[0] }), nil
+	return pend(&sent{}, func() Response { return c.sample([]outgoing{request})[0] }), nil
 }
 
 // inputRequired marks the frame as hostile if it breaks the protocol.
-func (c *modernCall) inputRequired(in Input) (*Retry, error) {
+func (c *modernCall) inputRequired(in InputRequiredResult) (*Retry, error) {
 	result, err := c.inputRequiredResult(in)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (c *modernCall) inputRequired(in Input) (*Retry, error) {
 }
 
 // inputRequiredResult builds the result, with its requests byte for byte as they were given.
-func (c *modernCall) inputRequiredResult(in Input) ([]byte, error) {
+func (c *modernCall) inputRequiredResult(in InputRequiredResult) ([]byte, error) {
 	var requests, state []byte
 	if in.Requests != nil {
 		var members []member
@@ -113,7 +113,7 @@ var errNoRetry = fmt.Errorf("%w: no retry came", errNotFulfilled)
 
 // requireInput responds to the pending round and waits for the retry. It registers the call first, because the retry
 // may come at once. Concurrent calls wait for each other: there is one pending round at a time.
-func (c *modernCall) requireInput(in Input, result []byte, hostile bool) (*Retry, error) {
+func (c *modernCall) requireInput(in InputRequiredResult, result []byte, hostile bool) (*Retry, error) {
 	select {
 	case c.asking <- struct{}{}:
 		defer func() { <-c.asking }()
@@ -137,7 +137,7 @@ func (c *modernCall) requireInput(in Input, result []byte, hostile bool) (*Retry
 
 func (c *modernCall) notify(frame []byte) error { return c.send(c.ctx, frame, false) }
 
-func (c *modernCall) style(style Style) {
+func (c *modernCall) style(style SSEStyle) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.written = style

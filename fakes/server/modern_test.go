@@ -151,7 +151,8 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			r := startWith(t, server.Options{Revisions: server.Revisions()[1:3], TellsVersions: lists}, tool("ask", ask))
+			r := startWith(t, server.Options{Revisions: server.AllRevisions()[1:3], ListVersionsToModern: lists},
+				tool("ask", ask))
 			p := r.pipe(t.Context())
 			p.dialect = dialect{revision: server.V20260728, capabilities: sampling}
 			for _, m := range []string{request(0, "server/discover", p.params()), p.calls(1, "ask")} {

@@ -17,7 +17,7 @@ import (
 const sampleRequest = `{"method":"sampling/createMessage","params":{` + oneMessage + `}}`
 
 // requires is a handler that requires input once and returns what the retry brings.
-func requires(in server.Input) server.Handler {
+func requires(in server.InputRequiredResult) server.Handler {
 	return func(s *server.Session) (any, error) {
 		retry, err := s.InputRequired(in)
 		if err != nil {
@@ -28,8 +28,8 @@ func requires(in server.Input) server.Handler {
 }
 
 // input is an InputRequiredResult with a valid input request under each key. State may be nil.
-func input(state any, keys ...string) server.Input {
-	in := server.Input{}
+func input(state any, keys ...string) server.InputRequiredResult {
+	in := server.InputRequiredResult{}
 	if s, ok := state.(string); ok {
 		in.State = &s
 	}
@@ -48,7 +48,7 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 	invalid.Requests = map[string]any{"k": nil, "j": json.RawMessage(`{ }`)}
 	long := strings.Repeat("x", 1<<16)
 	for name, c := range map[string]struct {
-		in      server.Input
+		in      server.InputRequiredResult
 		want    string // the result, without resultType and _meta
 		hostile bool
 		retry   string
@@ -73,9 +73,9 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 			`"inputResponses":{},"requestState":"s"`, ` state "s"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, responses := range []server.Responses{server.Auto, server.SSE} {
+			for _, responses := range []server.ResponseMode{server.Auto, server.SSE} {
 				synctest.Test(t, func(t *testing.T) {
-					r := startWith(t, server.Options{Responses: responses}, tool("tool", requires(c.in)))
+					r := startWith(t, server.Options{ResponseMode: responses}, tool("tool", requires(c.in)))
 					client := r.modern(sampling)
 					reply := client.call(1, "tool")
 					require.Equal(t, responses == server.SSE, reply.isStream())
@@ -94,7 +94,8 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 
 func TestInputThatDoesNotMarshalIsInvalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, tool("tool", requires(server.Input{Requests: map[string]any{"k": make(chan int)}}))).modern(sampling)
+		unencodable := server.InputRequiredResult{Requests: map[string]any{"k": make(chan int)}}
+		c := start(t, tool("tool", requires(unencodable))).modern(sampling)
 		got := c.call(1, "tool").last()
 		require.True(t, got.call(t).IsError)
 		require.Contains(t, got.text(t), "input request k: "+server.ErrInvalid.Error())
@@ -106,7 +107,7 @@ func TestInputRequiredWithoutRequestsOrStateWaitsForClose(t *testing.T) {
 		var runs atomic.Int32
 		c := start(t, tool("tool", func(s *server.Session) (any, error) {
 			runs.Add(1)
-			_, err := s.InputRequired(server.Input{})
+			_, err := s.InputRequired(server.InputRequiredResult{})
 			require.True(t, server.Refused(err))
 			return nil, err
 		})).modern(sampling)
@@ -189,7 +190,7 @@ func TestRetryOfAnotherToolIsUnknown(t *testing.T) {
 }
 
 func TestToolsMayUseTheSameStatesAndKeys(t *testing.T) {
-	for _, in := range []server.Input{input("", "k"), input(nil, "k")} {
+	for _, in := range []server.InputRequiredResult{input("", "k"), input(nil, "k")} {
 		synctest.Test(t, func(t *testing.T) {
 			c := start(t, tool("one", requires(in)), tool("other", requires(in))).modern(sampling)
 			calls := []string{"one", "other", "one"}
@@ -209,7 +210,7 @@ func TestToolsMayUseTheSameStatesAndKeys(t *testing.T) {
 
 func TestMissingKeyIsARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var answers []server.Answer
+		var answers []server.Response
 		c := start(t, tool("two",
 			does(func(s *server.Session) { answers = s.SampleAll(s.Ask("one"), s.Ask("two")) }))).modern(sampling)
 		asked := c.call(1, "two").last().call(t)

@@ -6,7 +6,7 @@ import "encoding/json"
 type Pending struct {
 	sent
 	done   chan struct{}
-	answer Answer // valid once done is closed
+	answer Response // valid once done is closed
 }
 
 type sent struct {
@@ -20,14 +20,14 @@ func (p *Pending) ID() json.RawMessage { return p.id }
 // Done returns a channel that is closed when the response has arrived, or will not arrive any more.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 
-// Answer waits for the response and returns it, as [Session.Sample] does.
-func (p *Pending) Answer() (json.RawMessage, error) {
+// Wait waits for the response and returns it, as [Session.Sample] does.
+func (p *Pending) Wait() (json.RawMessage, error) {
 	<-p.done
 	return p.answer.Result, p.answer.Err
 }
 
 // pend runs wait on its own goroutine.
-func pend(out *sent, wait func() Answer) *Pending {
+func pend(out *sent, wait func() Response) *Pending {
 	p := &Pending{sent: *out, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
@@ -48,9 +48,9 @@ func (s *Session) Start(params any) (*Pending, error) {
 }
 
 // Cancel sends notifications/cancelled for a request, whether it has a response or not (2025-11-25,
-// basic/utilities/cancellation). It does not end the Pending. If the call was abandoned and its stream may be gone, the
-// notification goes out on the client's GET stream. It returns ErrNoStream without a stream, and ErrEra in 2026-07-28,
-// where a server sends no requests.
+// basic/utilities/cancellation). It does not end the Pending. If the call was abandoned and its stream may be gone,
+// the notification goes out on the client's GET stream. It returns ErrNoStream without a stream, and ErrRevision in
+// 2026-07-28, where a server sends no requests.
 func (s *Session) Cancel(p *Pending, reason string) error {
 	if p.id == nil {
 		return s.hasNo("cancelling a server's request")
@@ -62,10 +62,10 @@ func (s *Session) Cancel(p *Pending, reason string) error {
 	return s.protocol.notify(requestFrame(nil, methodCancelled, params))
 }
 
-// Repeat sends the request once more, byte for byte, which a server must not do (2025-11-25, basic#requests); the trace
-// marks it as hostile. It returns ErrNoStream without a stream, and ErrEra in 2026-07-28, where samples are not
+// Resend sends the request once more, byte for byte, which a server must not do (2025-11-25, basic#requests); the trace
+// marks it as hostile. It returns ErrNoStream without a stream, and ErrRevision in 2026-07-28, where samples are not
 // requests.
-func (s *Session) Repeat(p *Pending) error {
+func (s *Session) Resend(p *Pending) error {
 	if p.id == nil {
 		return s.hasNo("repeating a request")
 	}

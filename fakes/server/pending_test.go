@@ -20,7 +20,7 @@ func TestStartedSampleIsSentBeforeLaterMessages(t *testing.T) {
 			later, err := s.Sample(s.Ask("two?"))
 			require.NoError(t, err)
 			<-asked.Done()
-			first, err := asked.Answer()
+			first, err := asked.Wait()
 			return string(first) + string(later), err
 		})).legacy(sampling)
 		call := c.call(1, "ask")
@@ -41,9 +41,9 @@ func TestStartInAModernRevision(t *testing.T) {
 			asked, err := s.Start(s.Ask("one?"))
 			require.NoError(t, err)
 			require.Nil(t, asked.ID())
-			require.ErrorIs(t, s.Cancel(asked, ""), server.ErrEra)
-			require.ErrorIs(t, s.Repeat(asked), server.ErrEra)
-			answer, err := asked.Answer()
+			require.ErrorIs(t, s.Cancel(asked, ""), server.ErrRevision)
+			require.ErrorIs(t, s.Resend(asked), server.ErrRevision)
+			answer, err := asked.Wait()
 			require.Equal(t, "2", string(s.CallID()))
 			return answer, err
 		})).modern(sampling)
@@ -65,7 +65,7 @@ func TestCancelOfAnAbandonedCallUsesTheGETStream(t *testing.T) {
 		c := start(t, tool("ask", func(s *server.Session) (any, error) {
 			asked, err := s.Start(s.Ask("?"))
 			require.NoError(t, err)
-			_, err = asked.Answer()
+			_, err = asked.Wait()
 			over <- err
 			over <- s.Cancel(asked, "abandoned")
 			_, err = s.Start(s.Ask("and now?"))
@@ -85,8 +85,8 @@ func TestRepeatSendsTheRequestTwice(t *testing.T) {
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
 			p, err := s.Start(s.Ask("?"))
 			require.NoError(t, err)
-			require.NoError(t, s.Repeat(p))
-			return p.Answer()
+			require.NoError(t, s.Resend(p))
+			return p.Wait()
 		}))
 		c := r.legacy(sampling)
 		call := c.call(1, "ask")

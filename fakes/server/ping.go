@@ -4,7 +4,7 @@ import "context"
 
 // Ping sends a ping on the stream of the call. It returns when the client responds, or the context's error when ctx
 // ends. An [RPCError] is the client's. Modern revisions have no ping (2025-11-25, basic/utilities/ping): there it
-// returns ErrEra.
+// returns ErrRevision.
 func (s *Session) Ping(ctx context.Context) error { return s.protocol.ping(ctx) }
 
 func (c *legacyCall) ping(ctx context.Context) error {

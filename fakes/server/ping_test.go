@@ -40,6 +40,6 @@ func TestPing(t *testing.T) {
 
 func TestModernRevisionsHaveNoPing(t *testing.T) {
 	inCall(t, bothProtocols[1:], nothing, func(s *server.Session) {
-		require.ErrorIs(t, s.Ping(s.Context()), server.ErrEra)
+		require.ErrorIs(t, s.Ping(s.Context()), server.ErrRevision)
 	})
 }

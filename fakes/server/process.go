@@ -18,16 +18,16 @@ type (
 	exiting interface{ Gone() <-chan struct{} }
 )
 
-// exitTimeout is how long HangUp waits for the process to exit.
+// exitTimeout is how long CloseConnection waits for the process to exit.
 const exitTimeout = 10 * time.Second
 
 // OverStdio reports whether the call came over a connection with one message a line, as over stdio, and not over HTTP.
 func (s *Session) OverStdio() bool { return s.lines }
 
-// Log writes a line to the server's standard error, where a server may write any text (2025-11-25,
+// LogToStderr writes a line to the server's standard error, where a server may write any text (2025-11-25,
 // basic/transports#stdio; 2026-07-28, basic/transports/stdio). It is recorded as [trace.MarkStderr] and has reached the
 // client when Log returns. Over HTTP, and on a connection without standard error, it returns ErrNoStream.
-func (s *Session) Log(text string) error {
+func (s *Session) LogToStderr(text string) error {
 	c := s.protocol.connection()
 	if c == nil {
 		return ErrNoStream
@@ -43,10 +43,10 @@ func (s *Session) Log(text string) error {
 	return nil
 }
 
-// HangUp closes the connection of the call, or of its latest round, as a server does that exits unexpectedly. All calls
-// on it are abandoned, except modern ones that wait for a retry. The trace marks the end as hostile. HangUp waits up to
-// ten seconds for the server's process to exit. It returns ErrNoStream over HTTP.
-func (s *Session) HangUp() error {
+// CloseConnection closes the connection of the call, or of its latest round, as a server does that exits unexpectedly.
+// All calls on it are abandoned, except modern ones that wait for a retry. The trace marks the end as hostile.
+// CloseConnection waits up to ten seconds for the server's process to exit. It returns ErrNoStream over HTTP.
+func (s *Session) CloseConnection() error {
 	c := s.protocol.connection()
 	if c == nil {
 		return ErrNoStream

@@ -17,10 +17,10 @@ func TestHangUpClosesTheConnection(t *testing.T) {
 	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
 		r := start(t, tool("end", does(func(s *server.Session) {
 			require.True(t, s.OverStdio())
-			require.ErrorIs(t, s.Log("text"), server.ErrNoStream, "this connection has no standard error")
-			require.NoError(t, s.HangUp())
+			require.ErrorIs(t, s.LogToStderr("text"), server.ErrNoStream, "this connection has no standard error")
+			require.NoError(t, s.CloseConnection())
 			<-s.Context().Done()
-			require.NoError(t, s.HangUp(), "the second has no effect")
+			require.NoError(t, s.CloseConnection(), "the second has no effect")
 		})))
 		p := r.connect(revision, sampling)
 		p.call(1, "end")
@@ -34,8 +34,8 @@ func TestHangUpClosesTheConnection(t *testing.T) {
 func TestHTTPHasNoProcess(t *testing.T) {
 	inCall(t, bothProtocols[:1], nothing, func(s *server.Session) {
 		require.False(t, s.OverStdio())
-		require.ErrorIs(t, s.Log("text"), server.ErrNoStream)
-		require.ErrorIs(t, s.HangUp(), server.ErrNoStream)
+		require.ErrorIs(t, s.LogToStderr("text"), server.ErrNoStream)
+		require.ErrorIs(t, s.CloseConnection(), server.ErrNoStream)
 	})
 }
 
@@ -47,13 +47,13 @@ type process struct {
 
 func (p process) Gone() <-chan struct{} { return p.gone }
 
-// hangUpWith calls a tool that uses HangUp with a process, and returns how long that takes.
+// hangUpWith calls a tool that uses CloseConnection with a process, and returns how long that takes.
 func hangUpWith(t *testing.T, gone <-chan struct{}, before func()) (r *rig, took <-chan time.Duration) {
 	done := make(chan time.Duration, 1)
 	r = start(t, tool("end", does(func(s *server.Session) {
 		before()
 		began := time.Now()
-		require.NoError(t, s.HangUp())
+		require.NoError(t, s.CloseConnection())
 		done <- time.Since(began)
 	})))
 	ours, theirs := net.Pipe()

@@ -68,7 +68,7 @@ func TestFramesAreRecordedWithTheirHeaders(t *testing.T) {
 func TestPlantedSecretIsRecordedUnchanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		planted := func(text string) bool { return strings.Contains(text, "sk-planted") }
-		r := startWith(t, server.Options{Planted: planted}, tool("tool", always("done", nil)))
+		r := startWith(t, server.Options{IsPlantedSecret: planted}, tool("tool", always("done", nil)))
 		c := r.legacy(nothing)
 		r.forget()
 		c.url += "?token=real&key=sk-planted"

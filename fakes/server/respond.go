@@ -13,7 +13,7 @@ func (s *Server) received(of scope, session string, in *inbound) {
 	if in.conn != nil {
 		frame.Session = in.conn.name
 	} else if frame.HTTP = s.http(in.r.Method, 0, in.r.Header); frame.HTTP != nil {
-		frame.HTTP.Address = trace.SelectAddress(in.r.URL, s.opts.Planted)
+		frame.HTTP.Address = trace.SelectAddress(in.r.URL, s.opts.IsPlantedSecret)
 	}
 	s.frame(of, frame)
 }

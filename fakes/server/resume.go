@@ -19,15 +19,15 @@ type resumable struct {
 	events  []event
 	sent    int           // the number of events that the connection has had
 	x       *exchange     // the connection; nil without one
-	style   Style         // of all its connections
+	style   SSEStyle      // of all its connections
 	over    bool          // there will be no more events
 	resumed chan struct{} // closed once the client has reconnected
 }
 
 // Resumable gives later events of the call's stream ids, so that a client that loses the connection can reconnect and
 // get what it has missed. It sends an event with an id and without a message at once, as a server should (2025-11-25,
-// basic/transports#sending-messages-to-the-server). It returns ErrEra in 2026-07-28, and ErrNoStream if the call has no
-// stream of its own: over a connection, with [JSON] responses, or for a client that does not accept streams.
+// basic/transports#sending-messages-to-the-server). It returns ErrRevision in 2026-07-28, and ErrNoStream if the call
+// has no stream of its own: over a connection, with [JSON] responses, or for a client that does not accept streams.
 func (s *Session) Resumable() error {
 	c, err := s.streaming()
 	if err != nil {
@@ -172,7 +172,7 @@ func (r *resumable) attach(x *exchange, after int) {
 }
 
 // setStyle sets the style of later events, on later connections too.
-func (r *resumable) setStyle(style Style) {
+func (r *resumable) setStyle(style SSEStyle) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.style = style

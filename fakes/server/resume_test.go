@@ -31,7 +31,7 @@ func disconnects(s *server.Session) (any, error) {
 	if _, err := s.Sample(s.Ask("after")); err != nil {
 		return nil, err
 	}
-	return asked.Answer()
+	return asked.Wait()
 }
 
 // lines reads a stream up to its end or an empty line.
@@ -106,13 +106,13 @@ func TestResentDisconnectEventDoesNotCloseAgain(t *testing.T) {
 }
 
 func TestStyleAppliesToAllConnectionsOfAStream(t *testing.T) {
-	tight := server.Style{Tight: true}
+	tight := server.SSEStyle{NoSpaceAfterColon: true}
 	for name, style := range map[string]func(s *server.Session, then func() error) error{
 		"set before": func(s *server.Session, then func() error) error {
-			return errors.Join(s.Style(tight), s.Resumable(), then())
+			return errors.Join(s.SetSSEStyle(tight), s.Resumable(), then())
 		},
 		"set after": func(s *server.Session, then func() error) error {
-			return errors.Join(s.Resumable(), then(), s.Style(tight))
+			return errors.Join(s.Resumable(), then(), s.SetSSEStyle(tight))
 		},
 	} {
 		inBubble(t, name, func(t *testing.T) {
@@ -183,9 +183,9 @@ func TestStreamsThatCannotBeResumed(t *testing.T) {
 			require.ErrorIs(t, s.Disconnect(0), want)
 		}
 	}
-	inCall(t, bothProtocols[1:], sampling, cannot(server.ErrEra))
+	inCall(t, bothProtocols[1:], sampling, cannot(server.ErrRevision))
 	synctest.Test(t, func(t *testing.T) {
-		plain := server.Tool{Name: "tool", Responses: server.JSON, Handler: does(cannot(server.ErrNoStream))}
+		plain := server.Tool{Name: "tool", ResponseMode: server.JSON, Handler: does(cannot(server.ErrNoStream))}
 		require.Equal(t, "done", start(t, plain).legacy(sampling).call(1, "tool").text())
 	})
 }
@@ -245,7 +245,7 @@ func TestEndSession(t *testing.T) {
 func TestEndSessionNeedsASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, tool("end", func(s *server.Session) (any, error) { return nil, s.EndSession() }))
-		require.Contains(t, r.modern(nothing).call(1, "end").text(), server.ErrEra.Error())
+		require.Contains(t, r.modern(nothing).call(1, "end").text(), server.ErrRevision.Error())
 		p := r.connect(server.V20251125, nothing)
 		p.call(1, "end")
 		require.Contains(t, p.next().text(t), server.ErrNoStream.Error())
@@ -256,20 +256,20 @@ func TestOnGET(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waited := make(chan struct{})
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
-			_, err := s.Sample(server.OnGET(s.Ask("?")))
+			_, err := s.Sample(server.OnGETStream(s.Ask("?")))
 			require.ErrorIs(t, err, server.ErrNoStream)
 			ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 			defer cancel()
-			require.False(t, s.Listens(ctx))
+			require.False(t, s.WaitForGETStream(ctx))
 			close(waited)
-			require.True(t, s.Listens(s.Context()))
-			_, err = s.Sample(server.OnGET(map[string]any{"messages": 1}))
+			require.True(t, s.WaitForGETStream(s.Context()))
+			_, err = s.Sample(server.OnGETStream(map[string]any{"messages": 1}))
 			require.ErrorIs(t, err, server.ErrInvalid)
-			return s.Sample(server.OnGET(s.Ask("?")))
+			return s.Sample(server.OnGETStream(s.Ask("?")))
 		}), tool("modern", does(func(s *server.Session) {
-			require.False(t, s.Listens(s.Context()))
-			_, err := s.Sample(server.OnGET(s.Ask("?")))
-			require.ErrorIs(t, err, server.ErrEra)
+			require.False(t, s.WaitForGETStream(s.Context()))
+			_, err := s.Sample(server.OnGETStream(s.Ask("?")))
+			require.ErrorIs(t, err, server.ErrRevision)
 		})))
 		r.expected = []string{"invalid sampling/createMessage"}
 		c := r.legacy(sampling)
@@ -285,9 +285,9 @@ func TestUnderCallID(t *testing.T) {
 	for _, id := range []string{`7`, `"seven"`} {
 		synctest.Test(t, func(t *testing.T) {
 			c := start(t, tool("ask", func(s *server.Session) (any, error) {
-				_, err := s.Sample(server.UnderCallID(s.Ask("?")))
+				_, err := s.Sample(server.WithCallID(s.Ask("?")))
 				require.NoError(t, err)
-				return s.Sample(server.UnderCallID(server.UnderCallID(s.Ask("again, under another id"))))
+				return s.Sample(server.WithCallID(server.WithCallID(s.Ask("again, under another id"))))
 			})).legacy(sampling)
 			call := c.call(id, "ask")
 			first := call.next()

@@ -23,7 +23,7 @@ type registration struct {
 }
 
 // expectRetry registers the call under what its retry will hold.
-func (c *modernCall) expectRetry(in Input) {
+func (c *modernCall) expectRetry(in InputRequiredResult) {
 	waiting := &waiter{call: c}
 	if in.State != nil {
 		state, _ := textOf(mustEncode(*in.State)) // as the client reads it: JSON replaces invalid UTF-8

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-// Answer is the outcome of a sampling request.
-type Answer struct {
+// Response is the outcome of a sampling request.
+type Response struct {
 	// Result is the CreateMessageResult as the client sent it, valid or not; nil when Err is set.
 	Result json.RawMessage
 	Err    error
@@ -28,13 +28,13 @@ var (
 	ErrUndeclared = errors.New("the client has not declared the capability")
 	// ErrNoStream reports that no stream to the client is left.
 	ErrNoStream = errors.New("there is no stream to the client")
-	// ErrEra reports a feature that the client's revision does not have.
-	ErrEra = errors.New("the client's revision does not have this feature")
+	// ErrRevision reports a feature that the client's revision does not have.
+	ErrRevision = errors.New("the client's revision does not have this feature")
 )
 
-// hasNo returns ErrEra for a feature that the client's revision does not have.
+// hasNo returns ErrRevision for a feature that the client's revision does not have.
 func (s *Session) hasNo(feature string) error {
-	return fmt.Errorf("%w: %s: the client speaks %s", ErrEra, feature, s.revision)
+	return fmt.Errorf("%w: %s: the client speaks %s", ErrRevision, feature, s.revision)
 }
 
 // undeclaredError is ErrUndeclared with the missing capability, such as "sampling.tools".
@@ -73,14 +73,14 @@ type marked struct {
 // the client has not declared, and the trace marks the frame as hostile.
 func Hostile(params any) any { return marked{params, func(o *outgoing) { o.hostile = true }} }
 
-// OnGET marks the parameters of a request that goes out on the client's GET stream instead of the call's own: see
-// [Session.Listens]. Without a GET stream it is not sent, and the error is ErrNoStream.
-func OnGET(params any) any { return marked{params, func(o *outgoing) { o.listening = true }} }
+// OnGETStream marks the parameters of a request that goes out on the client's GET stream instead of the call's own: see
+// [Session.WaitForGETStream]. Without a GET stream it is not sent, and the error is ErrNoStream.
+func OnGETStream(params any) any { return marked{params, func(o *outgoing) { o.listening = true }} }
 
-// UnderCallID marks the parameters of a sampling request that uses the id of the client's pending request. Each side
+// WithCallID marks the parameters of a sampling request that uses the id of the client's pending request. Each side
 // chooses its own ids, so the two are independent (2025-11-25, basic#requests). A second one in a call gets an id of
 // the server's choice. It has no effect in 2026-07-28, where samples have no id.
-func UnderCallID(params any) any {
+func WithCallID(params any) any {
 	return marked{params, func(o *outgoing) { o.asCall = true }}
 }
 
@@ -108,8 +108,8 @@ func (s *Session) Sample(params any) (json.RawMessage, error) {
 
 // SampleAll asks for several samples at once and returns the answers in the order of the requests, when all have
 // arrived. They are concurrent requests or, in 2026-07-28, one InputRequiredResult with several keys.
-func (s *Session) SampleAll(params ...any) []Answer {
-	answers := make([]Answer, len(params))
+func (s *Session) SampleAll(params ...any) []Response {
+	answers := make([]Response, len(params))
 	var requests []outgoing
 	var places []int
 	for i, p := range params {
@@ -129,10 +129,10 @@ func (s *Session) SampleAll(params ...any) []Answer {
 	return answers
 }
 
-// SampleAs is Sample with a request id of the handler's choice: a JSON string or number, sent as it is written. Any
+// SampleWithID is Sample with a request id of the handler's choice: a JSON string or number, sent as it is written. Any
 // other type is ErrInvalid. The server chooses another id if the session has already used this one or the client's
 // pending request has it. In 2026-07-28 the id has no effect.
-func (s *Session) SampleAs(id json.RawMessage, params any) (json.RawMessage, error) {
+func (s *Session) SampleWithID(id json.RawMessage, params any) (json.RawMessage, error) {
 	if !json.Valid(id) || !isID(id) {
 		why := fmt.Errorf("the request id must be a string or a number, got %s", show(id))
 		return nil, s.invalid("sampling/createMessage", why)
@@ -176,7 +176,7 @@ func (s *Session) checkSample(params json.RawMessage, quotes bool) error {
 	members := objectOf(params)
 	needs := [][]string{{"sampling"}}
 	if members["tools"] != nil || members["toolChoice"] != nil {
-		if !s.revision.HasTools() {
+		if !s.revision.HasSamplingTools() {
 			return s.hasNo("tools in sampling")
 		}
 		needs = append(needs, []string{"sampling", "tools"})

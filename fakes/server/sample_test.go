@@ -26,9 +26,9 @@ func TestHandlerWorksInEveryRevision(t *testing.T) {
 		}
 		return strings.Join(answers, "\n"), nil
 	}
-	for _, responses := range []server.Responses{server.Auto, server.SSE} {
-		inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
-			r := startWith(t, server.Options{Responses: responses}, tool("three", handler))
+	for _, responses := range []server.ResponseMode{server.Auto, server.SSE} {
+		inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
+			r := startWith(t, server.Options{ResponseMode: responses}, tool("three", handler))
 			var asked, answers []string
 			got := r.client(revision, sampling).converse("three", func(params string) string {
 				asked = append(asked, params)
@@ -136,7 +136,7 @@ func TestSampleAllIsOneModernRound(t *testing.T) {
 
 func TestSampleAllReturnsAnErrorForEachRequest(t *testing.T) {
 	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
-		var answers []server.Answer
+		var answers []server.Response
 		r := start(t, tool("some", does(func(s *server.Session) {
 			require.Empty(t, s.SampleAll())
 			answers = s.SampleAll(s.Ask("one", server.Tool{Name: "t"}), s.Ask("two"), s.Ask("three").After(nil, nil),
@@ -176,7 +176,7 @@ func TestSampleAsUsesItsIDUnlessTaken(t *testing.T) {
 	ids := []string{`1`, `"1"`, `"a-b"`, `9007199254740991`}
 	asks := tool("ask", func(s *server.Session) (any, error) {
 		for _, id := range ids {
-			_, err := s.SampleAs(json.RawMessage(id), s.Ask("?"))
+			_, err := s.SampleWithID(json.RawMessage(id), s.Ask("?"))
 			require.NoError(t, err)
 		}
 		return "done", nil
@@ -204,11 +204,11 @@ func TestSampleAsUsesItsIDUnlessTaken(t *testing.T) {
 }
 
 func TestSampleAsRejectsOtherIDs(t *testing.T) {
-	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		ids := []string{"", "null", "{}", "[1]", "true", "1a"}
 		r, got := callIn(t, revision, tool("ask", does(func(s *server.Session) {
 			for _, id := range ids {
-				_, err := s.SampleAs(json.RawMessage(id), s.Ask("?"))
+				_, err := s.SampleWithID(json.RawMessage(id), s.Ask("?"))
 				require.ErrorIs(t, err, server.ErrInvalid)
 			}
 		})))

@@ -85,7 +85,7 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 }
 
 func TestHostileDoesNotHideThatARequestCannotBeBuilt(t *testing.T) {
-	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		_, got := callIn(t, revision, tool("ask", func(s *server.Session) (any, error) {
 			return s.Sample(server.Hostile(s.Ask("?").After(json.RawMessage(sampled("no tool")), nil)))
 		}))

@@ -15,13 +15,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Responses selects how the server responds to a POST. Clients must support both ways (2025-11-25,
+// ResponseMode selects how the server responds to a POST. Clients must support both ways (2025-11-25,
 // basic/transports#sending-messages-to-the-server).
-type Responses int
+type ResponseMode int
 
 const (
 	// Auto responds to a legacy tools/call with a stream, because the handler may send more, and to all else with JSON.
-	Auto Responses = iota
+	Auto ResponseMode = iota
 	// SSE responds to every request with a stream.
 	SSE
 	// JSON responds to every request with plain JSON. Legacy samples then go out on the client's GET stream, and a
@@ -37,20 +37,21 @@ type Options struct {
 	// Revisions lists what the server speaks; nil is all. With legacy and modern ones among them, it serves each client
 	// by how that client opens (2026-07-28, basic/versioning).
 	Revisions []Revision
-	// TellsVersions makes a server without modern revisions respond to modern requests with
+	// ListVersionsToModern makes a server without modern revisions respond to modern requests with
 	// UnsupportedProtocolVersionError, which lists its revisions (2026-07-28,
 	// basic/versioning#protocol-version-negotiation). Without it, such a server treats them as requests before
 	// initialize.
-	TellsVersions bool
+	ListVersionsToModern bool
 	// Responses selects streams or plain JSON.
-	Responses Responses
+	ResponseMode ResponseMode
 	// Record receives every frame, with the name of the tool as the event's Case: a server frame before the client can
 	// respond, a client frame before it is parsed. Several goroutines call it at once. It may keep the event and must
 	// not call the server. There are no calls after Close has returned nil. Nil records nothing.
 	Record func(trace.Event) trace.Ref
-	// Planted reports whether a text holds a secret that was planted to detect leaks. A header with one is recorded as
-	// it is; other credentials become tokens. It must be safe for concurrent use. Nil means that nothing was planted.
-	Planted func(string) bool
+	// IsPlantedSecret reports whether a text holds a secret that was planted to detect leaks. A header with one is
+	// recorded as it is; other credentials become tokens. It must be safe for concurrent use. Nil means that nothing was
+	// planted.
+	IsPlantedSecret func(string) bool
 	// Seed determines session ids and request states: equal seeds give equal ones, so that runs can be compared.
 	Seed int64
 	// Listener accepts the connections, and Close closes it. Nil is a free port of 127.0.0.1.
@@ -124,14 +125,14 @@ func New(t TB, tools ...Tool) *Server {
 // address that is in use.
 func Start(o Options, tools ...Tool) (*Server, error) {
 	if o.Revisions == nil {
-		o.Revisions = Revisions()
+		o.Revisions = AllRevisions()
 	}
 	if len(o.Revisions) == 0 {
-		return nil, fmt.Errorf("Options.Revisions is empty: want some of %v, or nil for all", Revisions())
+		return nil, fmt.Errorf("Options.Revisions is empty: want some of %v, or nil for all", AllRevisions())
 	}
 	for _, r := range o.Revisions {
-		if !slices.Contains(Revisions(), r) {
-			return nil, fmt.Errorf("unknown revision %q: want one of %v", r, Revisions())
+		if !slices.Contains(AllRevisions(), r) {
+			return nil, fmt.Errorf("unknown revision %q: want one of %v", r, AllRevisions())
 		}
 	}
 	if o.MaxBody <= 0 {
@@ -216,7 +217,7 @@ func (s *Server) http(method string, status int, header http.Header) *trace.HTTP
 	if s.opts.Record == nil {
 		return nil
 	}
-	return &trace.HTTP{Method: method, Status: status, Header: trace.SelectHeader(header, s.opts.Planted)}
+	return &trace.HTTP{Method: method, Status: status, Header: trace.SelectHeader(header, s.opts.IsPlantedSecret)}
 }
 
 // count counts a call of the tool and returns its number, from 1.

@@ -34,16 +34,16 @@ type Session struct {
 // protocol sends a handler's requests in the way of the client's revision. See the methods of [Session].
 type protocol interface {
 	// sample sends the requests together and returns when each has a response or is abandoned.
-	sample(requests []outgoing) []Answer
+	sample(requests []outgoing) []Response
 	start(request outgoing) (*Pending, error)
-	inputRequired(in Input) (*Retry, error)
+	inputRequired(in InputRequiredResult) (*Retry, error)
 	ping(ctx context.Context) error
 	// send writes a frame, as it is, onto the stream of the call. If a stream may still be opened, it waits until ctx
 	// ends.
 	send(ctx context.Context, frame []byte, hostile bool) error
 	// notify writes a notification. After the call was abandoned, it may use another stream.
 	notify(frame []byte) error
-	style(style Style)
+	style(style SSEStyle)
 	callID() json.RawMessage
 	// connection returns where the client's pending request came from; nil over HTTP.
 	connection() *conn
@@ -60,14 +60,14 @@ func (s *Session) Revision() Revision { return s.revision }
 // Context is done when the call is abandoned: the client cancelled it, its session ended, or the server is closed.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// Call returns the number of this call of the tool, from 1.
-func (s *Session) Call() int { return s.number }
+// CallNumber returns the number of this call of the tool, from 1.
+func (s *Session) CallNumber() int { return s.number }
 
 // CallID returns the JSON-RPC id of the client's pending request: in 2026-07-28, that of the latest round.
 func (s *Session) CallID() json.RawMessage { return s.protocol.callID() }
 
-// WantsProgress reports whether the client sent a valid progress token.
-func (s *Session) WantsProgress() bool { return isID(s.currentMeta()["progressToken"]) }
+// HasProgressToken reports whether the client sent a valid progress token.
+func (s *Session) HasProgressToken() bool { return isID(s.currentMeta()["progressToken"]) }
 
 // Declares reports whether the client has declared the capability with this path, such as "sampling", "tools". Any
 // value but null counts; its shape is not checked here.
@@ -110,7 +110,7 @@ func (s *Session) Send(frame []byte) error {
 // ErrNoStream when the client has disconnected or, with [JSON] responses, has no GET stream, and ErrInvalid for NaN and
 // infinity.
 func (s *Session) Progress(progress, total float64) error {
-	if !s.WantsProgress() {
+	if !s.HasProgressToken() {
 		return nil
 	}
 	params, err := encode(struct {

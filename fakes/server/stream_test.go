@@ -18,13 +18,13 @@ import (
 
 func TestResponsesSelectsStreamsOrJSON(t *testing.T) {
 	type streams struct{ initialize, ping, list, unknown, tool, wrong bool }
-	for responses, want := range map[server.Responses]streams{
+	for responses, want := range map[server.ResponseMode]streams{
 		server.Auto: {tool: true},
 		server.SSE:  {true, true, true, true, true, true},
 		server.JSON: {},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := startWith(t, server.Options{Responses: responses}, tool("tool", always("done", nil)))
+			r := startWith(t, server.Options{ResponseMode: responses}, tool("tool", always("done", nil)))
 			c, modern := r.legacy(sampling), r.modern(nothing)
 			stream := func(reply *reply) bool {
 				t.Helper()
@@ -71,7 +71,7 @@ func TestStreamHeadersAreRecordedOnce(t *testing.T) {
 
 func TestWithJSONResponsesMessagesUseTheGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := startWith(t, server.Options{Responses: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
+		r := startWith(t, server.Options{ResponseMode: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
 			require.NoError(t, s.Send([]byte("hello")))
 			return s.Sample(s.Ask("?"))
 		}))
@@ -109,7 +109,7 @@ func TestWithJSONResponsesMessagesUseTheGETStream(t *testing.T) {
 
 func TestProgressDoesNotWaitForAGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := startWith(t, server.Options{Responses: server.JSON}, tool("tool", func(s *server.Session) (any, error) {
+		c := startWith(t, server.Options{ResponseMode: server.JSON}, tool("tool", func(s *server.Session) (any, error) {
 			return nil, s.Progress(1, 2)
 		})).legacy(sampling)
 		c.meta = `"progressToken":1`
@@ -122,7 +122,7 @@ func TestProgressDoesNotWaitForAGETStream(t *testing.T) {
 
 func TestCancelledCallWithJSONResponsesEndsAsAnEmptyStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := startWith(t, server.Options{Responses: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
+		c := startWith(t, server.Options{ResponseMode: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
 			_, err := s.Sample(s.Ask("?"))
 			require.ErrorIs(t, err, server.ErrNoStream)
 			return nil, err
@@ -143,14 +143,14 @@ func TestProgressNeedsAToken(t *testing.T) {
 		for i := range 3 {
 			require.NoError(t, s.Progress(float64(i)/2, float64(i)))
 		}
-		return fmt.Sprint(s.WantsProgress()), nil
+		return fmt.Sprint(s.HasProgressToken()), nil
 	}
 	for token, valid := range map[string]bool{
 		``: false, `null`: false, `{"a":1}`: false, `[1]`: false, `true`: false, `"a b"`: true, `0`: true,
 		`9007199254740993`: true,
 	} {
 		t.Run(token, func(t *testing.T) {
-			inEach(t, append(server.Revisions()[:1], bothProtocols...), func(t *testing.T, revision server.Revision) {
+			inEach(t, append(server.AllRevisions()[:1], bothProtocols...), func(t *testing.T, revision server.Revision) {
 				c := start(t, tool("tool", progress)).client(revision, nothing)
 				if token != "" {
 					c.meta = `"progressToken":` + token

@@ -4,7 +4,7 @@ import "fmt"
 
 // TaskMetadata makes a sampling request a task, in [CreateMessageParams]. The client responds at once with a
 // CreateTaskResult, and [TasksResult] fetches the sample (2025-11-25, basic/utilities/tasks#creating-tasks). Only
-// 2025-11-25 has this experiment: elsewhere the error is ErrEra. Without the client's
+// 2025-11-25 has this experiment: elsewhere the error is ErrRevision. Without the client's
 // tasks.requests.sampling.createMessage capability it is ErrUndeclared.
 type TaskMetadata struct {
 	// TTL is how long the client keeps the task after its creation, in milliseconds; 0 leaves that to the client.
@@ -48,9 +48,9 @@ func (m TaskMethod) needs() []string {
 }
 
 // StartTask sends a request about tasks and returns once it is on the wire; [Session.Start] sends the request that
-// creates a task. Params is a [TaskParams] or anything else that marshals to an object, and may be marked with [OnGET]
-// and [Hostile]. Unless hostile, invalid params and those that need an undeclared capability are not sent (ErrInvalid,
-// ErrUndeclared). Revisions other than 2025-11-25 return ErrEra.
+// creates a task. Params is a [TaskParams] or anything else that marshals to an object, and may be marked with
+// [OnGETStream] and [Hostile]. Unless hostile, invalid params and those that need an undeclared capability are not
+// sent (ErrInvalid, ErrUndeclared). Revisions other than 2025-11-25 return ErrRevision.
 func (s *Session) StartTask(method TaskMethod, params any) (*Pending, error) {
 	if s.revision != V20251125 {
 		return nil, s.hasNo("tasks")

@@ -28,11 +28,11 @@ func TestTaskRequests(t *testing.T) {
 			require.JSONEq(t, `{"task":{"taskId":"t1"}}`, string(made))
 			asked, err := s.StartTask(server.TasksResult, server.TaskParams{TaskID: "t1"})
 			require.NoError(t, err)
-			listed, err := s.StartTask(server.TasksList, server.OnGET(server.TaskParams{}))
+			listed, err := s.StartTask(server.TasksList, server.OnGETStream(server.TaskParams{}))
 			require.NoError(t, err)
-			_, err = listed.Answer()
+			_, err = listed.Wait()
 			require.ErrorContains(t, err, "no such cursor")
-			return asked.Answer()
+			return asked.Wait()
 		})).legacy(tasks)
 		listening := c.listen("")
 		call := c.call(1, "ask")
@@ -98,8 +98,8 @@ func TestInvalidTaskParamsAreNotSent(t *testing.T) {
 func TestOnly20251125HasTasks(t *testing.T) {
 	inCall(t, []server.Revision{server.V20250618, server.V20260728}, tasks, func(s *server.Session) {
 		_, err := s.Start(askForTask(s, 0))
-		require.ErrorIs(t, err, server.ErrEra)
+		require.ErrorIs(t, err, server.ErrRevision)
 		_, err = s.StartTask(server.TasksGet, server.TaskParams{TaskID: "t1"})
-		require.ErrorIs(t, err, server.ErrEra)
+		require.ErrorIs(t, err, server.ErrRevision)
 	})
 }

@@ -34,7 +34,7 @@ type Tool struct {
 	// be empty.
 	Mark string `json:"-"`
 	// Responses selects how the server responds to calls of the tool; [Auto] is [Options.Responses].
-	Responses Responses `json:"-"`
+	ResponseMode ResponseMode `json:"-"`
 }
 
 // MarshalJSON implements [json.Marshaler]: the tool as in tools/list and in sampling requests.
@@ -134,11 +134,11 @@ func (noLoader) Load(url string) (any, error) {
 }
 
 // responses returns how the server responds to calls of the tool; nil is any other request.
-func (s *Server) responses(t *serverTool) Responses {
-	if t != nil && t.Responses != Auto {
-		return t.Responses
+func (s *Server) responses(t *serverTool) ResponseMode {
+	if t != nil && t.ResponseMode != Auto {
+		return t.ResponseMode
 	}
-	return s.opts.Responses
+	return s.opts.ResponseMode
 }
 
 // checkArguments returns why the arguments of a call are invalid, in words that a model can act on, or "".

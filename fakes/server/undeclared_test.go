@@ -37,7 +37,7 @@ func TestRequestThatNeedsAnUndeclaredCapabilityIsNotSent(t *testing.T) {
 	} {
 		inBubble(t, fmt.Sprint(c.revision, c.capabilities, c.missing), func(t *testing.T) {
 			// A stream must not hide the HTTP status.
-			r := startWith(t, server.Options{Responses: server.SSE},
+			r := startWith(t, server.Options{ResponseMode: server.SSE},
 				tool("ask", func(s *server.Session) (any, error) {
 					params := c.params
 					if params == nil {
@@ -70,14 +70,14 @@ func TestFeatureOfALaterRevisionIsNotSent(t *testing.T) {
 		params func(*server.Session) any
 		want   error
 	}{
-		"tools":         {func(s *server.Session) any { return s.Ask("?", server.Tool{Name: "t"}) }, server.ErrEra},
-		"by value":      {func(s *server.Session) any { return *s.Ask("?", server.Tool{Name: "t"}) }, server.ErrEra},
-		"raw tools":     {func(*server.Session) any { return toolParams }, server.ErrEra},
-		"raw choice":    {func(*server.Session) any { return choiceParams }, server.ErrEra},
+		"tools":         {func(s *server.Session) any { return s.Ask("?", server.Tool{Name: "t"}) }, server.ErrRevision},
+		"by value":      {func(s *server.Session) any { return *s.Ask("?", server.Tool{Name: "t"}) }, server.ErrRevision},
+		"raw tools":     {func(*server.Session) any { return toolParams }, server.ErrRevision},
+		"raw choice":    {func(*server.Session) any { return choiceParams }, server.ErrRevision},
 		"content array": {func(*server.Session) any { return array }, server.ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEach(t, server.Revisions()[:2], func(t *testing.T, revision server.Revision) {
+			inEach(t, server.AllRevisions()[:2], func(t *testing.T, revision server.Revision) {
 				r := start(t, tool("ask", func(s *server.Session) (any, error) { return s.Sample(c.params(s)) }))
 				story := "call, start, end, server result"
 				if errors.Is(c.want, server.ErrInvalid) {
@@ -95,9 +95,9 @@ func TestFeatureOfALaterRevisionIsNotSent(t *testing.T) {
 
 func TestLegacyRevisionsHaveNoInputRequired(t *testing.T) {
 	inCall(t, bothProtocols[:1], sampling, func(s *server.Session) {
-		retry, err := s.InputRequired(server.Input{})
+		retry, err := s.InputRequired(server.InputRequiredResult{})
 		require.Nil(t, retry)
-		require.ErrorIs(t, err, server.ErrEra)
+		require.ErrorIs(t, err, server.ErrRevision)
 	})
 }
 
@@ -115,7 +115,7 @@ func TestInvalidParamsAreNotSent(t *testing.T) {
 		"cannot be encoded": {func() {}, "json: unsupported type: func()"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+			inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 				r, got := callIn(t, revision, tool("ask", does(func(s *server.Session) {
 					_, err := s.Sample(c.params)
 					require.ErrorIs(t, err, server.ErrInvalid)

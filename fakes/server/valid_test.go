@@ -21,7 +21,7 @@ import (
 
 // This test skips when all others validate frames by our own schemas only.
 func TestFramesAreValidatedByThePublishedSchemas(t *testing.T) {
-	for _, revision := range server.Revisions() {
+	for _, revision := range server.AllRevisions() {
 		require.FileExists(t, shared.Path(t, "spec", string(revision)+".schema.json"))
 	}
 }
@@ -57,7 +57,7 @@ func validFrames(t testing.TB, events []trace.Event, other server.Revision) {
 		if revision == "" {
 			revision = other
 		}
-		if m.ID == nil && m.Error != nil && !revision.HasTools() {
+		if m.ID == nil && m.Error != nil && !revision.HasSamplingTools() {
 			// Only the text of these revisions has errors without an id, and not their schema (2025-06-18,
 			// basic/transports#sending-messages-to-the-server).
 			revision = server.V20251125
@@ -136,7 +136,7 @@ func publishedSchema(t testing.TB, revision server.Revision, name schema.Name) *
 	if dir == "" {
 		return nil
 	}
-	if revision.HasTools() {
+	if revision.HasSamplingTools() {
 		switch name {
 		case schema.JSONRPCResponse:
 			name = "JSONRPCResultResponse"

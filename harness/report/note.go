@@ -97,7 +97,7 @@ func exchange(steps []Step) string {
 			parties += " → " + s.To
 		}
 		padding := strings.Repeat(" ", max(0, partyWidth-utf8.RuneCountInString(parties)))
-		fmt.Fprintf(&b, "#%-3d %s  %s\n", s.Seq, parties+padding, strings.ReplaceAll(s.Says, "\n", " "))
+		fmt.Fprintf(&b, "#%-3d %s  %s\n", s.Seq, parties+padding, strings.ReplaceAll(s.Text, "\n", " "))
 		for j := range s.Excerpts {
 			s.Excerpts[j].write(&b)
 		}

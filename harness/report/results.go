@@ -85,7 +85,7 @@ type Step struct {
 	From string `json:"from"`
 	To   string `json:"to,omitempty"`
 	// Says is the step in a few words.
-	Says string `json:"says"`
+	Text string `json:"says"`
 	// Marked is true for a step that the verdict rests on.
 	Marked bool `json:"marked,omitempty"`
 	// Excerpts show the places in its JSON that matter.

@@ -36,12 +36,12 @@ func everything() *report.Results {
 		{Label: "session", Seq: 3, Path: "error"},
 		{Label: "model said", Text: "a note about no event"}}
 	reach.Around = []report.Step{
-		{Case: story, Seq: 13, From: "client", To: "server", Says: "result of request 1"},
-		{Case: story, Seq: 14, From: "server", To: "client", Says: "sampling/createMessage, id 2", Marked: true,
+		{Case: story, Seq: 13, From: "client", To: "server", Text: "result of request 1"},
+		{Case: story, Seq: 14, From: "server", To: "client", Text: "sampling/createMessage, id 2", Marked: true,
 			Excerpts: []report.Excerpt{
 				{Path: "params.role", Text: `{"text":"答え 🗼","role":"user"}`, Start: 22, Length: 6},
 				{Path: "params.model", Text: `{"role":"user"}`, Start: 14, Length: 1, Missing: true}}},
-		{Case: story, Seq: 90, From: "client", Says: "ended by a signal:\nSIGSEGV"}}
+		{Case: story, Seq: 90, From: "client", Text: "ended by a signal:\nSIGSEGV"}}
 	reach.Cause, reach.Fix = "the converter stops after the first <tool_result>", "map every tool_result block"
 	reach.Reproduce, reach.DurationMS = "mcp-conform run --scenario "+story, 3
 	reach.Cases = []report.CaseResult{{Case: story, Verdict: report.Fail, Message: "2 and 1"}}

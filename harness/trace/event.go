@@ -126,7 +126,7 @@ type ModelEnd struct {
 	// Fault names a deliberate fault; empty for none.
 	Fault string `json:"fault,omitempty"`
 	// Miss says why no rule or recording matched; empty when one did.
-	Miss string `json:"miss,omitempty"`
+	Unmatched string `json:"miss,omitempty"`
 	// Refused says why the model, strict as the provider, refused the request; empty when it did not.
 	Refused string `json:"refused,omitempty"`
 }
@@ -160,7 +160,7 @@ type Process struct {
 	// Leak says what a client in process left running.
 	Leak string `json:"leak,omitempty"`
 	// Outside is true for a client in virtual time that waited for something in real time. It was left running.
-	Outside bool `json:"outside,omitempty"`
+	OutsideBubble bool `json:"outside,omitempty"`
 	// Stdout and Stderr are the output of the process; of long output only the beginning and the end.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
@@ -169,5 +169,5 @@ type Process struct {
 // Clean reports whether the client ended by itself, with success.
 func (p *Process) Clean() bool {
 	return p.State == Ended && p.ExitCode == 0 && p.Signal == "" && !p.Deadline && !p.Interrupted &&
-		p.Err == "" && p.Panic == "" && p.Leak == "" && !p.Outside
+		p.Err == "" && p.Panic == "" && p.Leak == "" && !p.OutsideBubble
 }

@@ -29,7 +29,7 @@ type Header struct {
 	// Revision is the protocol revision of the run, such as "2025-11-25".
 	Revision string `json:"revision"`
 	// Speaks are the server's revisions if they differ from Revision: the client has to negotiate. Else empty.
-	Speaks []string `json:"speaks,omitempty"`
+	ServerRevisions []string `json:"speaks,omitempty"`
 	// Transport is [Stdio], or "" for Streamable HTTP.
 	Transport string `json:"transport,omitempty"`
 	// Seed determines the run's marks, ids and tokens.
@@ -47,7 +47,7 @@ type Header struct {
 	// TimeoutDeclared is true when ClientTimeout is a known property of the client, not only a request to it.
 	TimeoutDeclared bool `json:"timeoutDeclared,omitempty"`
 	// Patience is how long the model delayed its answer by design, in nanoseconds.
-	Patience time.Duration `json:"patience,omitempty"`
+	ModelDelay time.Duration `json:"patience,omitempty"`
 	// Replayed is true when the model's answers are recordings. An unmatched request is then not the client's fault.
 	Replayed bool `json:"replayed,omitempty"`
 	// Cases are in the order in which the client was offered them.

@@ -41,7 +41,7 @@ func TestOnlyASuccessfulEndIsClean(t *testing.T) {
 	for _, p := range []Process{
 		{}, {State: Started}, {State: Ended, ExitCode: 1}, {State: Ended, Signal: "killed"},
 		{State: Ended, Deadline: true}, {State: Ended, Interrupted: true}, {State: Ended, Err: "e"},
-		{State: Ended, Panic: "p"}, {State: Ended, Leak: "l"}, {State: Ended, Outside: true},
+		{State: Ended, Panic: "p"}, {State: Ended, Leak: "l"}, {State: Ended, OutsideBubble: true},
 	} {
 		require.False(t, p.Clean(), "%+v", p)
 	}

@@ -22,8 +22,8 @@ type Secret struct {
 	Value string
 }
 
-// Least is the length of the shortest secret that is searched for, in bytes.
-const Least = 12
+// MinLength is the length of the shortest secret that is searched for, in bytes.
+const MinLength = 12
 
 // Hit is a secret that was found.
 type Hit struct {
@@ -50,7 +50,7 @@ type needle struct {
 func New(secrets ...Secret) *Finder {
 	f := &Finder{by: map[uint16][]int{}}
 	for _, s := range secrets {
-		if len(s.Value) < Least {
+		if len(s.Value) < MinLength {
 			continue
 		}
 		f.add(s, "", s.Value)
@@ -65,7 +65,7 @@ func New(secrets ...Secret) *Finder {
 		f.add(s, "in hexadecimal", digits)
 		f.add(s, "in hexadecimal", strings.ToUpper(digits))
 		f.add(s, "as byte values", numbers(s.Value))
-		if end := len(s.Value) / mostMissing; len(s.Value)-2*end >= Least {
+		if end := len(s.Value) / mostMissing; len(s.Value)-2*end >= MinLength {
 			f.add(s, "without its first or last characters", s.Value[end:len(s.Value)-end])
 		}
 	}

@@ -16,12 +16,12 @@ type File struct {
 	// Revision is the protocol revision of the session.
 	Revision string `json:"revision"`
 	// From says where the frame comes from, such as "seed 7, frame 31".
-	From string `json:"from"`
+	Source string `json:"from"`
 	// Broken says what was done to a valid request; the params were shrunk afterwards.
 	Broken string `json:"broken"`
 	// Check is the id of the failed check, and Says its message.
-	Check string `json:"check"`
-	Says  string `json:"says"`
+	Check   string `json:"check"`
+	Message string `json:"says"`
 	// Params are the params of the request. They contain [Conversation].
 	Params json.RawMessage `json:"params"`
 }
@@ -34,8 +34,8 @@ func (f *File) Write(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("{\n")
 	for _, m := range [][2]string{
-		{"mcp-conform", fileKind}, {"revision", f.Revision}, {"from", f.From},
-		{"broken", f.Broken}, {"check", f.Check}, {"says", f.Says},
+		{"mcp-conform", fileKind}, {"revision", f.Revision}, {"from", f.Source},
+		{"broken", f.Broken}, {"check", f.Check}, {"says", f.Message},
 	} {
 		fmt.Fprintf(&b, "  %s: %s,\n", quoted(m[0]), quoted(m[1]))
 	}

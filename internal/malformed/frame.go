@@ -20,8 +20,8 @@ type Frame struct {
 	Tools bool
 }
 
-// Conversation is replaced with the word by which the model tells conversations apart.
-const Conversation = "CONVERSATION"
+// MarkPlaceholder is replaced with the word by which the model tells conversations apart.
+const MarkPlaceholder = "CONVERSATION"
 
 // Generate returns the n-th frame of a seed for a revision. Equal arguments give equal frames.
 func Generate(revision string, seed int64, n int) Frame {
@@ -83,14 +83,14 @@ func request(r *random, tools bool) *node {
 		say("user", must(`{"type":"text","text":"Good day."}`))
 		say("assistant", must(`{"type":"text","text":"Good day to you."}`))
 	}
-	blocks := []*node{must(`{"type":"text","text":"Which colour is the sky? (conversation ` + Conversation + `)"}`)}
+	blocks := []*node{must(`{"type":"text","text":"Which colour is the sky? (conversation ` + MarkPlaceholder + `)"}`)}
 	if r.half() {
 		blocks = append([]*node{must(r.one(
 			`{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}`,
 			`{"type":"audio","data":"UklGRg==","mimeType":"audio/wav"}`))}, blocks...)
 	}
 	say("user", blocks...)
-	p.add("systemPrompt", must(quoted("You are a helpful assistant. (conversation "+Conversation+")")))
+	p.add("systemPrompt", must(quoted("You are a helpful assistant. (conversation "+MarkPlaceholder+")")))
 	type member struct{ name, value string }
 	optional := []member{
 		{"temperature", "0.5"}, {"stopSequences", `["END"]`}, {"includeContext", `"none"`},

@@ -22,7 +22,7 @@ func TestRequestsAreValidBeforeTheyAreBroken(t *testing.T) {
 		for n := range 60 {
 			raw := request(seeded(1, n), revision >= withTools).bytes()
 			require.NoError(t, schema.Validate(revision, schema.CreateMessageRequestParams, raw), "%s: %s", revision, raw)
-			require.Contains(t, string(raw), Conversation)
+			require.Contains(t, string(raw), MarkPlaceholder)
 		}
 	}
 }
@@ -139,8 +139,8 @@ func TestDuplicateMembersAreKept(t *testing.T) {
 
 func TestFileKeepsTheParamsByteForByte(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "frames")
-	f := &File{Revision: "2025-11-25", From: "seed 7, frame 31", Broken: `messages[0] is "\ud800"`,
-		Check: "malformed/survives", Says: "it panicked",
+	f := &File{Revision: "2025-11-25", Source: "seed 7, frame 31", Broken: `messages[0] is "\ud800"`,
+		Check: "malformed/survives", Message: "it panicked",
 		Params: json.RawMessage(`{"a":1,"a":"\ud800<é>","b":1e400}`)}
 	path, err := f.Keep(dir, "fuzz-31")
 	require.NoError(t, err)

@@ -19,7 +19,8 @@ func TestAnObjectIsWrittenAsItWasRead(t *testing.T) {
 }
 
 func TestContentIsOneBlockOrAnArray(t *testing.T) {
-	o, err := Object([]byte(`{"one":{"type":"text","text":"a"},"two":[{"type":"image"},{"type":"text","text":"b"}],"bad":["a"],
+	o, err := Object([]byte(`{"one":{"type":"text","text":"a"},"two":[{"type":"image"},{"type":"text","text":"b"}],
+		"bad":["a"],
 		"messages":[{"role":"user"},null,"x"]}`))
 	require.NoError(t, err)
 	require.Equal(t, "a", Text(OfType(o["one"], "text")[0], "text"))

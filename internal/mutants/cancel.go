@@ -139,7 +139,7 @@ func idAsText(m *Message) {
 func onAbandoned(f func(w *Wire, c *Call)) func(*Wire) Edit {
 	return func(w *Wire) Edit {
 		return Edit{Ended: func(o *harness.Outcome) {
-			if c := w.Call(); o.Ended == harness.GaveUp && c != nil && c.asks {
+			if c := w.Call(); o.Ended == harness.Abandoned && c != nil && c.asks {
 				w.Fire()
 				f(w, c)
 			}

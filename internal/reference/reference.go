@@ -155,7 +155,7 @@ func report(env *harness.Env, name string, err error) error {
 	case errors.As(err, &refused):
 		o.Error.Code, o.Error.Message = refused.Code, refused.Message
 	case errors.Is(err, client.ErrAbandoned):
-		o.Ended = harness.GaveUp
+		o.Ended = harness.Abandoned
 	default:
 		fatal = !errors.Is(err, client.ErrUnusable) && !errors.Is(err, client.ErrSessionLost) &&
 			!errors.Is(err, client.ErrServerLost)

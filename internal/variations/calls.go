@@ -29,7 +29,7 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 	runs("twice-at-once", "calls all tools in two sessions at once", mayCallIn,
 		func(ctx context.Context, env harness.Env, client client) error {
 			all := func() error { return client(ctx, env) }
-			env.GiveUp = nil // it is for clients that make one call after the other
+			env.Abandon = nil // it is for clients that make one call after the other
 			return atOnce(all, all)
 		}),
 	runs("all-at-once", "calls all tools at once, each in its own session", "basic parallel",
@@ -38,7 +38,7 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 			if err != nil {
 				return err
 			}
-			env.GiveUp = nil
+			env.Abandon = nil
 			var all []func() error
 			for _, name := range names {
 				one := env

@@ -30,7 +30,7 @@ func Example() {
 	}
 	defer srv.Close()
 
-	env := harness.Env{URL: srv.URL, HTTP: http.DefaultClient, Revision: server.V20260728, Model: model.Bases()}
+	env := harness.Env{URL: srv.URL, HTTP: http.DefaultClient, Revision: server.V20260728, Model: model.BaseURLs()}
 	err = gosdk.Run(context.Background(), env, &mcp.ClientOptions{
 		//lint:ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 		CreateMessageWithToolsHandler: gosdk.AskModel(env),

@@ -74,7 +74,7 @@ type leftOpen struct{ io.Writer }
 
 func (leftOpen) Close() error { return nil }
 
-// heeding adds a handler that reports progress, the signal to abandon a call (see [harness.Env.GiveUp]).
+// heeding adds a handler that reports progress, the signal to abandon a call (see [harness.Env.Abandon]).
 func heeding(env *harness.Env, options *mcp.ClientOptions) *mcp.ClientOptions {
 	own := options.ProgressNotificationHandler
 	options.ProgressNotificationHandler = func(ctx context.Context, n *mcp.ProgressNotificationClientRequest) {
@@ -95,8 +95,8 @@ func call(ctx context.Context, session *mcp.ClientSession, env *harness.Env, too
 		params.SetProgressToken(token)
 	}
 	_, err := session.CallTool(ctx, params)
-	if err != nil && errors.Is(context.Cause(ctx), harness.ErrGiveUp) {
-		return harness.ErrGiveUp
+	if err != nil && errors.Is(context.Cause(ctx), harness.ErrAbandon) {
+		return harness.ErrAbandon
 	}
 	return err
 }

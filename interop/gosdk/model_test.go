@@ -24,7 +24,7 @@ func request(text string) *mcp.CreateMessageWithToolsRequest {
 func TestAskModelKeepsNumbers(t *testing.T) {
 	model := llm.New(t, llm.When(llm.LastUser("count")).Reply(llm.Text("Counting."),
 		llm.Call("count", `{"to":9007199254740993}`), llm.Call("stop", `{"at":1.50}`)))
-	ask := gosdk.AskModel(harness.Env{HTTP: http.DefaultClient, Model: model.Bases()})
+	ask := gosdk.AskModel(harness.Env{HTTP: http.DefaultClient, Model: model.BaseURLs()})
 	result, err := ask(t.Context(), request("count"))
 	require.NoError(t, err)
 	require.Equal(t, &mcp.TextContent{Text: "Counting."}, result.Content[0])
@@ -38,7 +38,7 @@ func TestAskModelHidesTheModelsError(t *testing.T) {
 		llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: http.StatusTooManyRequests,
 			Message: "sk-planted is over its limit"}))
 	require.NoError(t, err)
-	ask := gosdk.AskModel(harness.Env{HTTP: http.DefaultClient, Model: model.Bases(), Key: "sk-planted"})
+	ask := gosdk.AskModel(harness.Env{HTTP: http.DefaultClient, Model: model.BaseURLs(), Key: "sk-planted"})
 	want := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the model did not answer"}
 
 	_, err = ask(t.Context(), request("fail"))

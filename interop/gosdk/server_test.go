@@ -117,7 +117,7 @@ func TestReferenceAgainstServerOfTheSDK(t *testing.T) {
 						last = result
 						return result, err
 					})
-				env := harness.Env{HTTP: http.DefaultClient, Revision: c.revision, Model: model.Bases(), Key: "sk-none"}
+				env := harness.Env{HTTP: http.DefaultClient, Revision: c.revision, Model: model.BaseURLs(), Key: "sk-none"}
 				if c.options == nil {
 					env.Launch = func(context.Context, io.Writer) (io.ReadWriteCloser, error) { return piped(t, sdk), nil }
 				} else {

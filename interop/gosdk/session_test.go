@@ -46,11 +46,12 @@ func env(srv *server.Server, revision server.Revision) harness.Env {
 
 // The SDK's client works with our server in every response mode.
 func TestSessionInEveryResponseMode(t *testing.T) {
-	for mode, responses := range map[string]server.Responses{"auto": server.Auto, "SSE": server.SSE, "JSON": server.JSON} {
-		for _, revision := range server.Revisions() {
+	modes := map[string]server.ResponseMode{"auto": server.Auto, "SSE": server.SSE, "JSON": server.JSON}
+	for mode, responses := range modes {
+		for _, revision := range server.AllRevisions() {
 			t.Run(fmt.Sprintf("%s/%s", mode, revision), func(t *testing.T) {
-				var answers []server.Answer
-				srv := startServer(t, server.Options{Responses: responses},
+				var answers []server.Response
+				srv := startServer(t, server.Options{ResponseMode: responses},
 					server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 						answers = append(s.SampleAll(s.Ask("one"), s.Ask("two")), s.SampleAll(s.Ask("three"))...)
 						return "done", nil
@@ -70,7 +71,7 @@ func TestSessionInEveryResponseMode(t *testing.T) {
 
 // A server offers one revision, and the client uses it.
 func TestRevisionIsNegotiated(t *testing.T) {
-	for _, revision := range server.Revisions() {
+	for _, revision := range server.AllRevisions() {
 		var got server.Revision
 		srv := startServer(t, server.Options{Revisions: []server.Revision{revision}},
 			server.Tool{Name: "see", Handler: func(s *server.Session) (any, error) {

@@ -34,8 +34,8 @@ func report(env harness.Env, name string, err error, code func(error) int) {
 	if err != nil {
 		o.Ended, o.Error = harness.Failed, &harness.OutcomeError{Code: code(err), Message: err.Error()}
 	}
-	if errors.Is(err, harness.ErrGiveUp) {
-		o.Ended = harness.GaveUp
+	if errors.Is(err, harness.ErrAbandon) {
+		o.Ended = harness.Abandoned
 	}
 	env.Report(o)
 }

@@ -101,7 +101,7 @@ func TestSampleRefusesWithTheRightCode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := llm.New(t, c.rules...)
-			h := host.Host{Strict: c.strict, Env: harness.Env{HTTP: http.DefaultClient, Model: model.Bases(),
+			h := host.Host{Strict: c.strict, Env: harness.Env{HTTP: http.DefaultClient, Model: model.BaseURLs(),
 				Declare: json.RawMessage(c.declare), Decision: c.decision}}
 			result, err := h.Sample(t.Context(), params)
 			if c.message == "" {

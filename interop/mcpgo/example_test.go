@@ -29,7 +29,7 @@ func Example() {
 	}
 	defer srv.Close()
 
-	env := harness.Env{URL: srv.URL, HTTP: http.DefaultClient, Revision: server.V20251125, Model: model.Bases(),
+	env := harness.Env{URL: srv.URL, HTTP: http.DefaultClient, Revision: server.V20251125, Model: model.BaseURLs(),
 		Declare: json.RawMessage(`{"sampling":{}}`)}
 	fmt.Println(mcpgo.Run(context.Background(), env, mcpgo.AskModel(env)))
 	// Output:

@@ -70,7 +70,7 @@ func Run(ctx context.Context, env harness.Env, handler client.SamplingHandler) (
 	return callAll(ctx, c, env)
 }
 
-// call calls a tool, and abandons the call if env says so (see [harness.Env.GiveUp]).
+// call calls a tool, and abandons the call if env says so (see [harness.Env.Abandon]).
 func call(ctx context.Context, c *client.Client, env *harness.Env, tool string) error {
 	ctx, token, done := env.Call(ctx, tool)
 	defer done()
@@ -79,8 +79,8 @@ func call(ctx context.Context, c *client.Client, env *harness.Env, tool string) 
 		params.Meta = &mcp.Meta{ProgressToken: token}
 	}
 	_, err := c.CallTool(ctx, mcp.CallToolRequest{Params: params})
-	if err != nil && errors.Is(context.Cause(ctx), harness.ErrGiveUp) {
-		return harness.ErrGiveUp
+	if err != nil && errors.Is(context.Cause(ctx), harness.ErrAbandon) {
+		return harness.ErrAbandon
 	}
 	return err
 }

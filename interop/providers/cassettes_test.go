@@ -217,7 +217,7 @@ func TestSDKsDoNotRetryAMiss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.yaml")
 	recording, err := cassettes.New(path, cassettes.WithMode(cassettes.RecordAnew))
 	require.NoError(t, err)
-	talks(t, model.Bases(), &http.Client{Transport: recording})
+	talks(t, model.BaseURLs(), &http.Client{Transport: recording})
 	require.NoError(t, recording.Close())
 	transport, err := cassettes.New(path, cassettes.AllowUnused())
 	require.NoError(t, err)

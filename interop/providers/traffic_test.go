@@ -70,7 +70,7 @@ func split(it *cassettes.Interaction, path string) (base, rest string) {
 func callsInChat(t *testing.T, client *http.Client, it *cassettes.Interaction) (calls int) {
 	base, path := split(it, "chat/completions")
 	sdk := openai.NewClient(option.WithBaseURL(base), option.WithAPIKey("sk-test"), option.WithHTTPClient(client))
-	if !it.Asked.Stream {
+	if !it.Decoded.Stream {
 		var whole openai.ChatCompletion
 		require.NoError(t, sdk.Execute(t.Context(), http.MethodPost, path, json.RawMessage(it.Request), &whole))
 		require.NotEmpty(t, whole.Choices)
@@ -92,7 +92,7 @@ func callsInResponses(t *testing.T, client *http.Client, it *cassettes.Interacti
 	base, path := split(it, "responses")
 	sdk := openai.NewClient(option.WithBaseURL(base), option.WithAPIKey("sk-test"), option.WithHTTPClient(client))
 	var whole responses.Response
-	if it.Asked.Stream {
+	if it.Decoded.Stream {
 		var raw *http.Response
 		require.NoError(t, sdk.Execute(t.Context(), http.MethodPost, path, json.RawMessage(it.Request), &raw))
 		stream := ssestream.NewStream[responses.ResponseStreamEventUnion](ssestream.NewDecoder(raw), nil)
@@ -119,7 +119,7 @@ func callsOfAnthropic(t *testing.T, client *http.Client, it *cassettes.Interacti
 	sdk := anthropic.NewClient(anthropicoption.WithBaseURL(base), anthropicoption.WithAPIKey("sk-test"),
 		anthropicoption.WithHTTPClient(client))
 	var whole anthropic.Message
-	if it.Asked.Stream {
+	if it.Decoded.Stream {
 		var raw *http.Response
 		require.NoError(t, sdk.Execute(t.Context(), http.MethodPost, path, json.RawMessage(it.Request), &raw))
 		stream := anthropicstream.NewStream[anthropic.MessageStreamEventUnion](anthropicstream.NewDecoder(raw), nil)

@@ -25,7 +25,7 @@ func Abandoned(ev *evidence.Case) (evidence.Place, *Verdict) {
 	}
 	return evidence.Place{}, Instead(Unsupported("the client did not abandon its call: its driver must follow giveUp of " +
 		"MCP_CONFORMANCE_CONTEXT " +
-		"(Env.GiveUp): call the tool with a progress token, and cancel the call at the first progress notification or " +
+		"(Env.Abandon): call the tool with a progress token, and cancel the call at the first progress notification or " +
 		"when the model begins to " +
 		"answer").At(evidence.Place{Ref: ev.FirstCall, Label: "the call"}))
 }

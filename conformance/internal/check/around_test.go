@@ -19,7 +19,7 @@ import (
 func told(r *report.Result) []string {
 	var lines []string
 	for _, s := range r.Around {
-		line := fmt.Sprintf("%s > %s: %s", s.From, s.To, s.Says)
+		line := fmt.Sprintf("%s > %s: %s", s.From, s.To, s.Text)
 		if s.Marked {
 			line = "* " + line
 		}
@@ -61,7 +61,7 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 		says string
 	}{
 		"refused":         {trace.ModelEnd{Status: 400, Refused: "no max_tokens"}, "400, refused: no max_tokens"},
-		"no rule matches": {trace.ModelEnd{Status: 404, Miss: "no rule"}, "404, no rule matches: no rule"},
+		"no rule matches": {trace.ModelEnd{Status: 404, Unmatched: "no rule"}, "404, no rule matches: no rule"},
 		"hung up":         {trace.ModelEnd{Status: 200, HungUp: true}, "nothing more: the client hung up"},
 		"a stream":        {trace.ModelEnd{Status: 200, Stream: true}, "200, a stream"},
 	} {
@@ -83,7 +83,8 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 
 func TestWhatPassesTellsNothingMore(t *testing.T) {
 	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native,
-		"basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).Answers(tracetest.Saying(story.Answer))
+		"basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).
+		Answers(tracetest.Saying(story.Answer))
 	require.Empty(t, s.Result("basic/role-assistant").Around)
 }
 

@@ -26,13 +26,13 @@ func step(s *evidence.Session, e *trace.Event) (report.Step, bool) {
 		if e.Frame.Dir == trace.FromClient {
 			step.From, step.To = theClient, theServer
 		}
-		step.Says = DescribeFrame(e.Frame)
+		step.Text = DescribeFrame(e.Frame)
 	case e.Request != nil:
-		step.From, step.To, step.Says = theClient, theModel, e.Request.Method+" "+e.Request.Path
+		step.From, step.To, step.Text = theClient, theModel, e.Request.Method+" "+e.Request.Path
 	case e.End != nil:
-		step.From, step.To, step.Says = theModel, theClient, describeEnd(e.End)
+		step.From, step.To, step.Text = theModel, theClient, describeEnd(e.End)
 	case e.Process != nil && e.Process.State == trace.Ended:
-		step.From, step.Says = theClient, s.Ending()
+		step.From, step.Text = theClient, s.Ending()
 	case e.Mark != nil:
 		return markStep(step, e.Mark)
 	default:
@@ -45,13 +45,13 @@ func markStep(step report.Step, m *trace.Mark) (report.Step, bool) {
 	step.From = theServer
 	switch m.Name {
 	case trace.MarkOutcome:
-		step.From, step.Says = theClient, "reports on its call: "+m.Text
+		step.From, step.Text = theClient, "reports on its call: "+m.Text
 	case trace.MarkBatch:
-		step.Says = m.Text
+		step.Text = m.Text
 	case trace.MarkStderr:
-		step.Says = "writes to standard error: " + m.Text
+		step.Text = "writes to standard error: " + m.Text
 	case trace.MarkWithheld:
-		step.Says = "sends no sampling request: the client does not declare " + m.Text
+		step.Text = "sends no sampling request: the client does not declare " + m.Text
 	default:
 		return step, false
 	}
@@ -143,8 +143,8 @@ func describeEnd(end *trace.ModelEnd) string {
 		return "nothing more: the model was closed"
 	case end.Refused != "":
 		return oneLine(fmt.Sprintf("%d, refused: %s", end.Status, end.Refused))
-	case end.Miss != "":
-		return oneLine(fmt.Sprintf("%d, no rule matches: %s", end.Status, end.Miss))
+	case end.Unmatched != "":
+		return oneLine(fmt.Sprintf("%d, no rule matches: %s", end.Status, end.Unmatched))
 	case end.Stream:
 		return fmt.Sprintf("%d, a stream", end.Status)
 	}

@@ -12,7 +12,7 @@ import (
 
 // StandardStopReasons holds the stop reasons that the specification defines (2025-11-25, schema#createmessageresult).
 var StandardStopReasons = []string{
-	string(dialect.EndTurn), string(dialect.StopForTool), string(dialect.StopMaxTokens), string(dialect.StopStopSequence),
+	string(dialect.EndTurn), string(dialect.StopToolUse), string(dialect.StopMaxTokens), string(dialect.StopStopSequence),
 }
 
 // Result returns the first answer that is a result; nil if there is none.
@@ -84,8 +84,8 @@ func decodeBlocks(content json.RawMessage) []dialect.Block {
 // Uses returns the tool uses of the answer.
 func (a *Answer) Uses() []dialect.Block { return Only(a.Blocks(), dialect.ToolUse) }
 
-// AskedFor returns the cities of the answer's tool uses, in order; "" for an invalid input.
-func AskedFor(a *Answer) []string {
+// RequestedCities returns the cities of the answer's tool uses, in order; "" for an invalid input.
+func RequestedCities(a *Answer) []string {
 	var cities []string
 	for _, use := range a.Uses() {
 		var input struct{ City string }
@@ -109,8 +109,8 @@ func Arguments(use dialect.Block) json.RawMessage {
 // result, or empty.
 func IsNoAnswer(a *Answer) bool { return a.Member("content") == nil && a.Member("role") == nil }
 
-// NoAnswerText names an answer for which [IsNoAnswer] holds.
-func NoAnswerText(a *Answer) string {
+// DescribeNoAnswer names an answer for which [IsNoAnswer] holds.
+func DescribeNoAnswer(a *Answer) string {
 	if IsNoAnswer(a) && (a.Member("error") != nil || a.Member("code") != nil) {
 		return "an error"
 	}

@@ -67,8 +67,7 @@ func (s *Session) attribute(caseID string) {
 				continue
 			}
 			i := slices.IndexFunc(s.Exchanges[caseID], func(x *Exchange) bool {
-				return taken[x] == nil && x.End.Status == 200 && s.Order[r.Asked.Ref] < x.Began && x.Behind < s.AnsweredAt(r) &&
-					(r.fits(x) || !exact && !s.namesOther(rounds, r, x))
+				return taken[x] == nil && s.canRestOn(r, x) && (r.fits(x) || !exact && !s.namesOther(rounds, r, x))
 			})
 			if i >= 0 {
 				x := s.Exchanges[caseID][i]
@@ -85,13 +84,23 @@ func (s *Session) attribute(caseID string) {
 		}
 	}
 	for _, ev := range s.Calls[caseID] {
-		count := 0
-		for _, r := range ev.Rounds {
-			slices.SortFunc(r.Model, func(a, b *Exchange) int { return cmp.Compare(a.Began, b.Began) })
-			for _, x := range r.Model {
-				count++
-				x.Label = fmt.Sprintf("model request %d", count)
-			}
+		ev.labelModelRequests()
+	}
+}
+
+// canRestOn reports whether the model answered the request between the sampling request of the round and its answer.
+func (s *Session) canRestOn(r *Round, x *Exchange) bool {
+	return x.End.Status == 200 && s.Order[r.Asked.Ref] < x.Began && x.Behind < s.AnsweredAt(r)
+}
+
+// labelModelRequests orders the model requests of each round, and numbers those of the case.
+func (ev *Case) labelModelRequests() {
+	count := 0
+	for _, r := range ev.Rounds {
+		slices.SortFunc(r.Model, func(a, b *Exchange) int { return cmp.Compare(a.Began, b.Began) })
+		for _, x := range r.Model {
+			count++
+			x.Label = fmt.Sprintf("model request %d", count)
 		}
 	}
 }

@@ -18,8 +18,8 @@ func Only(blocks []dialect.Block, t dialect.BlockType) []dialect.Block {
 	return found
 }
 
-// Turns returns the blocks of one type of all messages, in order.
-func Turns(messages []dialect.Message, t dialect.BlockType) []dialect.Block {
+// BlocksOf returns the blocks of one type of all messages, in order.
+func BlocksOf(messages []dialect.Message, t dialect.BlockType) []dialect.Block {
 	var found []dialect.Block
 	for _, m := range messages {
 		found = append(found, Only(m.Content, t)...)
@@ -74,11 +74,11 @@ func QuoteID(id string) string {
 	return id
 }
 
-// Spoken lists messages for a report, one per line.
-func Spoken(messages []dialect.Message) string {
+// DescribeMessages lists messages for a report, one per line.
+func DescribeMessages(messages []dialect.Message) string {
 	var lines []string
 	for _, m := range messages {
-		lines = append(lines, fmt.Sprintf("%s  %s: %s", m.Path, m.Role, Quoted(dialect.PlainText(m.Content))))
+		lines = append(lines, fmt.Sprintf("%s  %s: %s", m.Path, m.Role, Quote(dialect.PlainText(m.Content))))
 	}
 	return strings.Join(lines, "\n")
 }

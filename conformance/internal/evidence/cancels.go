@@ -89,7 +89,7 @@ func (ev *Case) StreamClosed() *Place {
 // ReportedAbandoned returns where the client reported that it abandoned a call of the case; nil if it did not.
 func (ev *Case) ReportedAbandoned() *Place {
 	for i := range ev.Session.Trace.Events {
-		if e := &ev.Session.Trace.Events[i]; e.Case == ev.Case.ID && reports(e, harness.GaveUp) {
+		if e := &ev.Session.Trace.Events[i]; e.Case == ev.Case.ID && reports(e, harness.Abandoned) {
 			return reportedAt(e)
 		}
 	}

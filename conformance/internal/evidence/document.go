@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Decoded decodes JSON with its numbers as they were written; nil if it is invalid.
-func Decoded(raw []byte) any {
+// DecodeJSON decodes JSON with its numbers as they were written; nil if it is invalid.
+func DecodeJSON(raw []byte) any {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any
@@ -25,7 +25,7 @@ func Decoded(raw []byte) any {
 
 // SameJSON reports whether two documents are equal, in any order of keys, with numbers compared by value.
 func SameJSON(a, b []byte) bool {
-	x, y := Decoded(a), Decoded(b)
+	x, y := DecodeJSON(a), DecodeJSON(b)
 	return x != nil && y != nil && cmp.Equal(x, y, cmp.Comparer(SameNumber))
 }
 
@@ -43,7 +43,7 @@ func Contains(value any, text string) bool {
 		if strings.Contains(v, text) {
 			return true
 		}
-		switch inner := Decoded([]byte(v)).(type) {
+		switch inner := DecodeJSON([]byte(v)).(type) {
 		case map[string]any, []any:
 			return Contains(inner, text)
 		}

@@ -30,7 +30,7 @@ func (s *Session) Ending() string {
 		return "the run was interrupted"
 	case p.Deadline:
 		return fmt.Sprintf("it was still running after %s and was ended", s.Trace.Header.Timeout)
-	case p.Outside:
+	case p.OutsideBubble:
 		return Clip(p.Err)
 	case p.Panic != "":
 		return "it panicked: " + Clip(p.Panic)
@@ -56,7 +56,7 @@ func (s *Session) Crash() string {
 
 // EndedByItself reports whether a client ended without a crash, a hang or an interrupt, if not with success.
 func EndedByItself(p *trace.Process) bool {
-	return p != nil && !p.Deadline && !p.Interrupted && !p.Outside &&
+	return p != nil && !p.Deadline && !p.Interrupted && !p.OutsideBubble &&
 		p.Signal == "" && p.Panic == "" && p.Leak == "" && CrashNote(p.Stderr) == ""
 }
 
@@ -90,8 +90,8 @@ func (ev *Case) WhyNoResult(n int) string {
 	} else if a := r.Answers[0]; a.Err != nil {
 		why = fmt.Sprintf(": error response to request %d: %q (code %d)", n, Clip(a.Err.Message), a.Err.Code)
 	}
-	if x := r.LastExchange(); x != nil && x.End.Refused+x.End.Miss != "" {
-		why += fmt.Sprintf("; the model refused its request: %s", Clip(x.End.Refused+x.End.Miss))
+	if x := r.LastExchange(); x != nil && x.End.Refused+x.End.Unmatched != "" {
+		why += fmt.Sprintf("; the model refused its request: %s", Clip(x.End.Refused+x.End.Unmatched))
 	}
 	return why
 }

@@ -23,7 +23,7 @@ func (r *Round) LastExchange() *Exchange {
 // CassetteMiss returns why no script rule and no recording matched the last request to the model; "" if one did.
 func (r *Round) CassetteMiss() string {
 	if x := r.LastExchange(); x != nil {
-		return x.End.Miss
+		return x.End.Unmatched
 	}
 	return ""
 }
@@ -45,7 +45,7 @@ func (r *Round) AnsweredWhole() bool {
 }
 
 // Says reports whether a string of the request's body contains the text (see [Contains]).
-func (x *Exchange) Says(text string) bool { return Contains(Decoded(x.Request.Body), text) }
+func (x *Exchange) Says(text string) bool { return Contains(DecodeJSON(x.Request.Body), text) }
 
 // Shows counts the media of the type in the request. Size and format do not matter, and a URL counts.
 func (x *Exchange) Shows(t dialect.BlockType) int {

@@ -14,7 +14,7 @@ import (
 // Codes of JSON-RPC errors.
 const (
 	CodeInvalidRequest = -32600
-	MethodNotFound     = -32601
+	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602
 )
 

@@ -28,25 +28,37 @@ func TestResultsWithoutIDsBelongToTheUsesOfTheirNameAndPlace(t *testing.T) {
 		uses, results []dialect.Block
 		want          []string // ids of the uses, then of the results
 	}{
-		"one":             {[]dialect.Block{use("weather", "")}, []dialect.Block{result("weather", "")}, []string{first, first}},
-		"two of a name":   {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", ""), result("weather", "")}, []string{first, second, first, second}},
-		"of two names":    {[]dialect.Block{use("weather", ""), use("time", "")}, []dialect.Block{result("time", ""), result("weather", "")}, []string{first, "time, number 2 of turn 1", "time, number 2 of turn 1", first}},
-		"ids":             {[]dialect.Block{use("weather", "a"), use("weather", "b")}, []dialect.Block{result("weather", "b"), result("weather", "a")}, []string{"a", "b", "b", "a"}},
-		"ids of one side": {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", "b"), result("weather", "a")}, []string{"b", "a", "b", "a"}},
-		"of the other":    {[]dialect.Block{use("weather", "a"), use("weather", "b")}, []dialect.Block{result("weather", ""), result("weather", "")}, []string{"a", "b", "a", "b"}},
-		"one id in two":   {[]dialect.Block{use("weather", "a"), use("weather", "")}, []dialect.Block{result("weather", ""), result("weather", "a")}, []string{"a", first, first, "a"}},
-		"a result lost":   {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", "")}, []string{first, second, first}},
-		"a result too many": {[]dialect.Block{use("weather", "")}, []dialect.Block{result("weather", ""), result("weather", "")},
+		"one": {[]dialect.Block{use("weather", "")}, []dialect.Block{result("weather", "")},
+			[]string{first, first}},
+		"two of a name": {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", ""),
+			result("weather", "")}, []string{first, second, first, second}},
+		"of two names": {[]dialect.Block{use("weather", ""), use("time", "")}, []dialect.Block{result("time", ""),
+			result("weather", "")}, []string{first, "time, number 2 of turn 1", "time, number 2 of turn 1", first}},
+		"ids": {[]dialect.Block{use("weather", "a"), use("weather", "b")}, []dialect.Block{result("weather", "b"),
+			result("weather", "a")}, []string{"a", "b", "b", "a"}},
+		"ids of one side": {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", "b"),
+			result("weather", "a")}, []string{"b", "a", "b", "a"}},
+		"of the other": {[]dialect.Block{use("weather", "a"), use("weather", "b")}, []dialect.Block{result("weather", ""),
+			result("weather", "")}, []string{"a", "b", "a", "b"}},
+		"one id in two": {[]dialect.Block{use("weather", "a"), use("weather", "")}, []dialect.Block{result("weather", ""),
+			result("weather", "a")}, []string{"a", first, first, "a"}},
+		"a result lost": {[]dialect.Block{use("weather", ""), use("weather", "")}, []dialect.Block{result("weather", "")},
+			[]string{first, second, first}},
+		"a result too many": {[]dialect.Block{use("weather", "")}, []dialect.Block{result("weather", ""),
+			result("weather", "")},
 			[]string{first, first, "weather, a result without a use, number 2 of turn 1"}},
-		"another name":   {[]dialect.Block{use("weather", "")}, []dialect.Block{result("time", "")}, []string{first, "time, a result without a use, number 2 of turn 1"}},
+		"another name": {[]dialect.Block{use("weather", "")}, []dialect.Block{result("time", "")},
+			[]string{first, "time, a result without a use, number 2 of turn 1"}},
 		"a foreign id":   {[]dialect.Block{use("weather", "a")}, []dialect.Block{result("weather", "b")}, []string{"a", "b"}},
 		"without a name": {[]dialect.Block{use("weather", "a")}, []dialect.Block{result("", "")}, []string{"a", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			messages := []dialect.Message{{Role: dialect.User}, {Role: dialect.Assistant, Content: c.uses}, {Role: dialect.User, Content: c.results}}
+			messages := []dialect.Message{{Role: dialect.User}, {Role: dialect.Assistant, Content: c.uses},
+				{Role: dialect.User, Content: c.results}}
 			evidence.Pair(messages)
 			var got []string
-			for _, b := range append(evidence.Turns(messages, dialect.ToolUse), evidence.Turns(messages, dialect.ToolResult)...) {
+			for _, b := range append(evidence.BlocksOf(messages, dialect.ToolUse), evidence.BlocksOf(messages,
+				dialect.ToolResult)...) {
 				got = append(got, b.ID)
 			}
 			require.Equal(t, c.want, got)
@@ -57,7 +69,8 @@ func TestResultsWithoutIDsBelongToTheUsesOfTheirNameAndPlace(t *testing.T) {
 // asGemini is the second round of two cities as a client puts it to Gemini: the responses as they are written.
 func asGemini(responses string) string {
 	return `{"contents":[{"role":"user","parts":[{"text":"What is the weather like there?"}]},
-		{"role":"model","parts":[{"functionCall":{"name":"get_weather","args":{"city":"Paris"}}},{"functionCall":{"name":"get_weather","args":{"city":"London"}}}]},
+		{"role":"model","parts":[{"functionCall":{"name":"get_weather","args":{"city":"Paris"}}},
+			{"functionCall":{"name":"get_weather","args":{"city":"London"}}}]},
 		{"role":"user","parts":[` + responses + `]}]}`
 }
 
@@ -70,26 +83,32 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 		failed = `{"functionResponse":{"name":"get_weather","response":{"error":"station eight reports"}}}`
 		silent = `{"functionResponse":{"name":"get_weather","response":{"output":"station eight reports"}}}`
 	)
-	told := func(results func([]server.ToolUseContent) []server.ToolResultContent, responses string) func(*tracetest.Story) {
+	told := func(results func([]server.ToolUseContent) []server.ToolResultContent,
+		responses string) func(*tracetest.Story) {
 		return func(s *tracetest.Story) {
 			uses := tracetest.TwoUses()
 			s.Asks(tracetest.AskingForWeather()).Prompt(asked, trace.ModelEnd{Status: 200}).Answers(uses)
-			s.Asks(tracetest.AskingForWeather().After(json.RawMessage(uses), results)).Prompt(asGemini(responses), trace.ModelEnd{Status: 200}).Answers(tracetest.Saying("so"))
+			s.Asks(tracetest.AskingForWeather().After(json.RawMessage(uses), results)).Prompt(asGemini(responses),
+				trace.ModelEnd{Status: 200}).Answers(tracetest.Saying("so"))
 		}
 	}
 	cities := story.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
 	tellings := []tracetest.Test{
 		{Name: "in the order of the calls", Check: "parallel/results-order", Steps: told(cities, warm+","+mild),
 			Verdict: report.Pass, Message: "under its own id"},
-		{Name: "in the order in which they came", Check: "parallel/results-order", Steps: told(cities, mild+","+warm), Verdict: report.Fail,
-			Message: "the result for get_weather, number 2 of turn 1 under its id, found it under get_weather, number 1 of turn 1"},
+		{Name: "in the order in which they came", Check: "parallel/results-order", Steps: told(cities, mild+","+warm),
+			Verdict: report.Fail,
+			Message: "the result for get_weather, number 2 of turn 1 under its id, found it under get_weather, number 1 " +
+				"of turn 1"},
 		{Name: "both of one name", Check: "parallel/results-reach-model", Steps: told(cities, warm+","+mild),
 			Verdict: report.Pass, Message: "all 2 results reached the model"},
 		{Name: "one for the name", Check: "parallel/results-reach-model", Steps: told(cities, warm), Verdict: report.Fail,
 			Message: "expected 2 tool results in the model request, found 1"},
-		{Name: "an error by the API's own word", Check: "parallel/error-result", Steps: told(story.OneFails, worked+","+failed),
+		{Name: "an error by the API's own word", Check: "parallel/error-result", Steps: told(story.OneFails,
+			worked+","+failed),
 			Verdict: report.Pass, Message: "the model can tell that the tool failed"},
-		{Name: "an error like any other", Check: "parallel/error-result", Steps: told(story.OneFails, worked+","+silent), Verdict: report.Fail,
+		{Name: "an error like any other", Check: "parallel/error-result", Steps: told(story.OneFails, worked+","+silent),
+			Verdict: report.Fail,
 			Message: "expected a sign of the failed tool"},
 	}
 	for i := range tellings {
@@ -108,7 +127,8 @@ func TestGeminisOwnRoundingIsNotTheClients(t *testing.T) {
 		s := tracetest.Begin(t, catalogue, server.V20251125, d, "tool-use/one-tool")
 		request := tracetest.Asking("Book a flight.", story.BookFlight)
 		if d == dialect.Gemini {
-			s.Asks(request).Prompt(`{"contents":[{"role":"user","parts":[{"text":"Book a flight."}]}]}`, trace.ModelEnd{Status: 200})
+			s.Asks(request).Prompt(`{"contents":[{"role":"user","parts":[{"text":"Book a flight."}]}]}`,
+				trace.ModelEnd{Status: 200})
 		} else {
 			s.Asks(request).Prompts(request)
 		}

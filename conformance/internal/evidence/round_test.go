@@ -71,23 +71,27 @@ func TestConcurrentCallsHaveTheirOwnModelRequests(t *testing.T) {
 }
 
 func TestModelRequestsAreAttributedToRounds(t *testing.T) {
-	first, second := tracetest.AskingForWeather(), tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), tracetest.WeatherResults)
+	first, second := tracetest.AskingForWeather(), tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()),
+		tracetest.WeatherResults)
 	for name, c := range map[string]struct {
 		tell func(*tracetest.Story)
 		want [2]int // model requests of the two rounds
 	}{
 		"one each": {func(s *tracetest.Story) {
-			s.Asks(first).Prompts(first).Answers(tracetest.TwoUses()).Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
+			s.Asks(first).Prompts(first).Answers(tracetest.TwoUses()).
+				Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
 		}, [2]int{1, 1}},
 		"a second try of each": {func(s *tracetest.Story) {
 			s.Asks(first).Prompt("{}", trace.ModelEnd{Status: 500}).Prompts(first).Answers(tracetest.TwoUses())
 			s.Asks(second).Prompt("{}", trace.ModelEnd{Status: 500}).Prompts(second).Answers(tracetest.Saying("Mild."))
 		}, [2]int{2, 2}},
 		"one more after the answer": {func(s *tracetest.Story) {
-			s.Asks(first).Prompts(first).Answers(tracetest.TwoUses()).Prompts(first).Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
+			s.Asks(first).Prompts(first).Answers(tracetest.TwoUses()).Prompts(first).
+				Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
 		}, [2]int{2, 1}},
 		"one before anything was asked": {func(s *tracetest.Story) {
-			s.Prompts(first).Asks(first).Prompts(first).Answers(tracetest.TwoUses()).Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
+			s.Prompts(first).Asks(first).Prompts(first).Answers(tracetest.TwoUses()).
+				Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
 		}, [2]int{1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func (s Sending) Find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 	}
 	hit, found := finder.Find(f.Raw)
 	if !found {
-		eachList(Decoded(f.Raw), "", func(path string, list []any) bool {
+		eachList(DecodeJSON(f.Raw), "", func(path string, list []any) bool {
 			joined := joinTexts(list)
 			if h, found := finder.Find([]byte(joined)); found {
 				h.Form = "in pieces"
@@ -63,7 +63,7 @@ func (s Sending) Find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 		return hit, where, text
 	}
 	text = Compact(f.Raw)
-	EachString(Decoded(f.Raw), "", func(path, value string) bool {
+	EachString(DecodeJSON(f.Raw), "", func(path, value string) bool {
 		if h, found := finder.Find([]byte(value)); found {
 			hit, where.Path, text = h, path, value
 			return false

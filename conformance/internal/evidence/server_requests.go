@@ -107,4 +107,4 @@ func DifferentMember(a, b json.RawMessage) string {
 }
 
 // normal is JSON in a form that does not depend on the order of members.
-func normal(raw json.RawMessage) string { return string(dialect.Marshal(Decoded(raw))) }
+func normal(raw json.RawMessage) string { return string(dialect.Marshal(DecodeJSON(raw))) }

@@ -29,6 +29,12 @@ func (s *Session) addEvent(e *trace.Event, m *Message) {
 		s.Lost = s.Lost || f.Closed && f.Hostile
 		return
 	}
+	s.addFromClient(e, m)
+}
+
+// addFromClient adds a frame of the client.
+func (s *Session) addFromClient(e *trace.Event, m *Message) {
+	f := e.Frame
 	s.Asked = s.Asked || !f.Closed
 	if s.OverStdio() && !f.Raw.IsZero() {
 		s.addLine(e, m)

@@ -14,7 +14,10 @@ var SamplingTasks = []string{"tasks", "requests", "sampling", "createMessage"}
 
 // The messages about tasks, and the key in _meta by which other messages name their task.
 const (
-	TasksGet, TasksResult, TasksList, TasksCancel = "tasks/get", "tasks/result", "tasks/list", "tasks/cancel"
+	TasksGet    = "tasks/get"
+	TasksResult = "tasks/result"
+	TasksList   = "tasks/list"
+	TasksCancel = "tasks/cancel"
 
 	TaskStatus = "notifications/tasks/status"
 	TaskKey    = "io.modelcontextprotocol/related-task"

@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// Quoted quotes a text; only its beginning if it is longer than a report shows.
-func Quoted(text string) string {
+// Quote quotes a text; only its beginning if it is longer than a report shows.
+func Quote(text string) string {
 	const most = 500
 	if len(text) > most {
-		return fmt.Sprintf("%q… (%d bytes)", Surrounding(text, 0), len(text))
+		return fmt.Sprintf("%q… (%d bytes)", Around(text, 0), len(text))
 	}
 	return strconv.Quote(text)
 }
 
-// Surrounding returns the text from about 20 bytes before an offset to 60 bytes behind it, in whole characters.
-func Surrounding(text string, at int) string {
+// Around returns the text from about 20 bytes before an offset to 60 bytes behind it, in whole characters.
+func Around(text string, at int) string {
 	from, to := max(at-20, 0), min(at+60, len(text))
 	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--

@@ -25,5 +25,5 @@ func TestConversationsFindsTheNamesOfACase(t *testing.T) {
 }
 
 func TestQuotedClipsALongText(t *testing.T) {
-	require.Equal(t, fmt.Sprintf("%q… (600 bytes)", strings.Repeat("ä", 30)), evidence.Quoted(strings.Repeat("ä", 300)))
+	require.Equal(t, fmt.Sprintf("%q… (600 bytes)", strings.Repeat("ä", 30)), evidence.Quote(strings.Repeat("ä", 300)))
 }

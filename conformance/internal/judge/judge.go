@@ -76,7 +76,7 @@ func without(sessions []*evidence.Session, drop func(*evidence.Session) bool) []
 
 // sameRevision returns the sessions whose server spoke the revision of the run; all sessions if there are none.
 func sameRevision(sessions []*evidence.Session) []*evidence.Session {
-	same := without(sessions, func(s *evidence.Session) bool { return len(s.Trace.Header.Speaks) > 0 })
+	same := without(sessions, func(s *evidence.Session) bool { return len(s.Trace.Header.ServerRevisions) > 0 })
 	if len(same) > 0 {
 		return same
 	}

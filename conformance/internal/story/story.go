@@ -33,8 +33,8 @@ func Says(text string) func(string) []*llm.Rule {
 // JSON returns a value as JSON. It panics if the value has none.
 func JSON(v any) json.RawMessage { return dialect.Marshal(v) }
 
-// Base64Of returns data as JSON carries it.
-func Base64Of(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
+// Base64 returns data as JSON carries it.
+func Base64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
 
 // Object is a JSON object.
 type Object = map[string]any

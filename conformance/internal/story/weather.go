@@ -24,8 +24,11 @@ func Calls(cities []string) []llm.Block {
 	return blocks
 }
 
-// WeatherMap and RadarMap are small images.
-var WeatherMap, RadarMap = dot(200), dot(90)
+// Small images.
+var (
+	WeatherMap = dot(200)
+	RadarMap   = dot(90)
+)
 
 // dot is a PNG with one point of some grey.
 func dot(grey uint8) []byte {

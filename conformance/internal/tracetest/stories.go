@@ -25,10 +25,10 @@ func Asked(p *server.CreateMessageParams, result string) func(*Story) {
 	return func(s *Story) { s.Asks(p).Prompts(p).Answers(result) }
 }
 
-// Pondering is the question of a case in which the model waits (see [story.Pondered]), Fish one that it answers at
-// once.
+// Pondering is the question of a case in which the model waits (see [story.Gated]).
 var Pondering = Asking("Take your time over this (ponder1well).")
 
+// Fish is a question that the model answers at once.
 var Fish = Asking("Name a fish.")
 
 // WhenOpen is the question of provider errors.

@@ -193,7 +193,7 @@ var Died = trace.Process{ExitCode: 1}
 // WaitsFor sets the client timeout, whether the client declared it, and the patience of the harness.
 func (s *Story) WaitsFor(limit time.Duration, declared bool, patience time.Duration) *Story {
 	h := &s.Trace.Header
-	h.ClientTimeout, h.TimeoutDeclared, h.Patience = limit, declared, patience
+	h.ClientTimeout, h.TimeoutDeclared, h.ModelDelay = limit, declared, patience
 	return s
 }
 

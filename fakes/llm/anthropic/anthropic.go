@@ -77,7 +77,7 @@ func requestID(serial int64, position int) string {
 // such as pause_turn and model_context_window_exceeded.
 var reasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "end_turn",
-	dialect.StopForTool:       "tool_use",
+	dialect.StopToolUse:       "tool_use",
 	dialect.StopMaxTokens:     "max_tokens",
 	dialect.StopStopSequence:  "stop_sequence",
 	dialect.StopRefusal:       refused,

@@ -191,7 +191,7 @@ type StopReason string
 // MCP's standard stop reasons, and two that every codec maps to its provider's word.
 const (
 	EndTurn          StopReason = "endTurn"
-	StopForTool      StopReason = "toolUse"
+	StopToolUse      StopReason = "toolUse"
 	StopMaxTokens    StopReason = "maxTokens"
 	StopStopSequence StopReason = "stopSequence"
 
@@ -221,7 +221,7 @@ func (r *Reply) Reason() StopReason {
 	}
 	for _, b := range r.Content {
 		if b.Type == ToolUse {
-			return StopForTool
+			return StopToolUse
 		}
 	}
 	return EndTurn

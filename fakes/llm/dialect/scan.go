@@ -254,7 +254,7 @@ const hex = "0123456789abcdef"
 // AppendText appends the text as a JSON string, as [Marshal] writes it.
 func AppendText[T string | []byte](out []byte, text T) []byte {
 	out = append(out, '"')
-	start, size := 0, 1
+	start, size := 0, 0
 	for i := 0; i < len(text); i += size {
 		c := text[i]
 		size = 1

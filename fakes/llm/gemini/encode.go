@@ -42,7 +42,7 @@ func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 // finishReasons maps stop reasons to the API's words. Tool use and stop sequences have none of their own.
 var finishReasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "STOP",
-	dialect.StopForTool:       "STOP",
+	dialect.StopToolUse:       "STOP",
 	dialect.StopMaxTokens:     "MAX_TOKENS",
 	dialect.StopStopSequence:  "STOP",
 	dialect.StopRefusal:       "PROHIBITED_CONTENT",

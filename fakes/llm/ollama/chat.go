@@ -37,7 +37,7 @@ func header(contentType string) http.Header { return http.Header{"Content-Type":
 // reasons maps stop reasons to Ollama's words. All ends of a turn are "stop".
 var reasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "stop",
-	dialect.StopForTool:       "stop",
+	dialect.StopToolUse:       "stop",
 	dialect.StopMaxTokens:     "length",
 	dialect.StopStopSequence:  "stop",
 	dialect.StopRefusal:       "stop",

@@ -24,7 +24,7 @@ func (c chat) Patterns() []string { return []string{"POST " + c.base + "/chat/co
 // message.
 var reasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "stop",
-	dialect.StopForTool:       "tool_calls",
+	dialect.StopToolUse:       "tool_calls",
 	dialect.StopMaxTokens:     "length",
 	dialect.StopStopSequence:  "stop",
 	dialect.StopRefusal:       "stop",

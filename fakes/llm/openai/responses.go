@@ -22,7 +22,7 @@ func (responses) Patterns() []string { return []string{"POST /v1/responses"} }
 // outcome returns the status of a response, and why it is incomplete. An unknown reason makes it incomplete.
 func outcome(reason dialect.StopReason) (status, incomplete string) {
 	switch reason {
-	case dialect.EndTurn, dialect.StopForTool, dialect.StopStopSequence, dialect.StopRefusal:
+	case dialect.EndTurn, dialect.StopToolUse, dialect.StopStopSequence, dialect.StopRefusal:
 		return "completed", ""
 	case dialect.StopMaxTokens:
 		return "incomplete", "max_output_tokens"

@@ -51,7 +51,7 @@ func TestEverySDKHasTheSameConversation(t *testing.T) {
 		for _, how := range []string{"plain", "streamed"} {
 			t.Run(c.sdk+"/"+how, func(t *testing.T) {
 				model := weather(t)
-				cmd := exec.CommandContext(t.Context(), "node", "sdks.mjs", c.sdk, model.Bases()[c.sdk], how)
+				cmd := exec.CommandContext(t.Context(), "node", "sdks.mjs", c.sdk, model.BaseURLs()[c.sdk], how)
 				out, err := cmd.Output()
 				require.NoError(t, err, "%s", stderr(err))
 				var got seen

@@ -74,7 +74,7 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 				legacy(unobserved("it refuses everything", h.sending(refusingEverything), `request 1: "no" (code -32602)`)),
 				native(warns("a result", h.sending(answering), h.wrong+", found a result")),
 				legacy(native(unobserved("the model has no answer",
-					h.sending(prompting(trace.ModelEnd{Status: 404, Miss: "no rule"})), "had no answer"))),
+					h.sending(prompting(trace.ModelEnd{Status: 404, Unmatched: "no rule"})), "had no answer"))),
 				declares(tracetest.SamplingOnly, inapplicable("tools are not declared",
 					func(s *session) { s.Marks(trace.MarkWithheld, "sampling.tools") }, "sampling.tools")),
 			)

@@ -74,7 +74,7 @@ func noResult(e *evidence.Case, r *evidence.Round, special string) check.Verdict
 
 // compare shows the messages that the server sent, at a path of its request, and those that the model received.
 func compare(v check.Verdict, r *evidence.Round, path string, x *evidence.Exchange) check.Verdict {
-	sent, received := evidence.Spoken(r.Params.Messages), evidence.Spoken(x.Request.Messages)
+	sent, received := evidence.DescribeMessages(r.Params.Messages), evidence.DescribeMessages(x.Request.Messages)
 	return both(v, r.Asked.At(path), sent, x.At("messages"), received)
 }
 

@@ -162,8 +162,8 @@ var errorShape = check.Check{
 		raw := evidence.Compact(a.RawErr)
 		var o dialect.Object
 		_ = json.Unmarshal(a.RawErr, &o) // a value of another type has no code and no message
-		code, isNumber := evidence.Decoded(o["code"]).(json.Number)
-		_, isText := evidence.Decoded(o["message"]).(string)
+		code, isNumber := evidence.DecodeJSON(o["code"]).(json.Number)
+		_, isText := evidence.DecodeJSON(o["message"]).(string)
 		switch {
 		case !isNumber || !isInteger(code):
 			return check.Fail("expected an integer code, found %s", found(o["code"])).Show(a.At("code"), "%s", raw)

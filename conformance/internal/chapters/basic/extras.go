@@ -84,7 +84,7 @@ var metaPreserved = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, x := e.Rounds[0], e.Rounds[0].LastExchange()
 		for _, t := range []dialect.BlockType{dialect.ToolUse, dialect.ToolResult} {
-			sent, given := evidence.Turns(r.Params.Messages, t), evidence.Turns(x.Request.Messages, t)
+			sent, given := evidence.BlocksOf(r.Params.Messages, t), evidence.BlocksOf(x.Request.Messages, t)
 			if len(sent) == 0 || len(given) != len(sent) {
 				return check.NotObserved("expected %d %s blocks in the model request, found %d (see parallel/results-reach-model)",
 					len(sent), t, len(given)).Show(x.At("messages"), "%s", evidence.Describe(given))

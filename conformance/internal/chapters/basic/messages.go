@@ -162,7 +162,7 @@ var sameEffect = check.Check{
 		for _, r := range e.Rounds[:2] {
 			content, x := r.Params.Messages[0].Content[0], r.LastExchange()
 			v = both(v, r.Asked.At("messages[0].content"), evidence.Compact(content.Raw),
-				x.At("messages"), evidence.Spoken(x.Request.Messages))
+				x.At("messages"), evidence.DescribeMessages(x.Request.Messages))
 		}
 		return v
 	},
@@ -211,7 +211,7 @@ func showing(id string, block any, expect medium) harness.Case {
 		Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask(besideText)
 			said := ask.Messages[0]
-			if s.Revision().HasTools() {
+			if s.Revision().HasSamplingTools() {
 				ask.Messages[0].Content = []any{block, said.Content}
 			} else {
 				ask.Messages = []server.SamplingMessage{{Role: "user", Content: block}, said}
@@ -258,7 +258,7 @@ var media = check.Check{
 		if missing != nil {
 			return *missing
 		}
-		if x.Shows(want.kind) == 0 && !x.Says(story.Base64Of(want.data)) {
+		if x.Shows(want.kind) == 0 && !x.Says(story.Base64(want.data)) {
 			v := check.Fail("expected the %s in the model request, or an error, found neither", want.kind)
 			return both(v, r.Asked.At("messages[0]"), fmt.Sprintf("%s, %d bytes", want.kind, len(want.data)),
 				x.At("messages"), contents(x.Request.Messages))
@@ -277,7 +277,7 @@ var textBesideMedia = check.Check{
 		r, x, kind := e.Rounds[0], e.Rounds[0].LastExchange(), check.Expected[medium](e).kind
 		if _, found := (position{}).after(x.Request.Messages, dialect.User, besideText); !found {
 			v := check.Fail("expected the text beside the %s in the model request, found none", kind)
-			return both(v, r.Asked.At("messages"), evidence.Quoted(besideText), x.At("messages"), contents(x.Request.Messages))
+			return both(v, r.Asked.At("messages"), evidence.Quote(besideText), x.At("messages"), contents(x.Request.Messages))
 		}
 		return check.Pass("the text beside the %s reached the model", kind).Show(x.At("messages"), "%q", besideText)
 	},
@@ -299,7 +299,7 @@ func contents(messages []dialect.Message) string {
 		for _, b := range m.Content {
 			line := m.Path + "  " + string(m.Role) + ": " + string(b.Type)
 			if b.Type == dialect.Text {
-				line += " " + evidence.Quoted(b.Text)
+				line += " " + evidence.Quote(b.Text)
 			}
 			lines = append(lines, line)
 		}

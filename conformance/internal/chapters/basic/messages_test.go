@@ -109,7 +109,7 @@ func TestMediaAndTheTextBesideThemReachTheModel(t *testing.T) {
 		}
 		refused := func(s *session) { s.Asks(sent).Refuses(-32602, "text only").PassesBarrier() }
 		why := "the client refuses " + c.kind + `: "text only" (code -32602)`
-		unknown := story.Object{"type": "file", "file": "data:x;base64," + story.Base64Of(c.data)}
+		unknown := story.Object{"type": "file", "file": "data:x;base64," + story.Base64(c.data)}
 		judges(t, "media", c.kind,
 			given("unchanged", report.Pass, c.medium, beside),
 			given("in another form", report.Pass, beside, c.like),

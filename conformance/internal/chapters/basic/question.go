@@ -30,7 +30,7 @@ var ids = harness.Case{
 	ID: "basic/ids",
 	Handler: func(s *server.Session) (any, error) {
 		for _, id := range requestIDs {
-			if _, err := s.SampleAs(json.RawMessage(id), s.Ask("Is this all right?")); err != nil {
+			if _, err := s.SampleWithID(json.RawMessage(id), s.Ask("Is this all right?")); err != nil {
 				return nil, err
 			}
 		}

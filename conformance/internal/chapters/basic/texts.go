@@ -48,11 +48,11 @@ var textIntact = check.Check{
 		want, a := check.Expected[expected](e).text, e.Rounds[0].Result()
 		at, got := a.At("content"), evidence.Joined(a.Blocks())
 		if got == want {
-			return check.Pass("the text is unchanged").Show(at, "%s", evidence.Quoted(want))
+			return check.Pass("the text is unchanged").Show(at, "%s", evidence.Quote(want))
 		}
 		return check.Fail("expected the model's text in the result, found another one").
-			Show(evidence.Place{Label: "model said"}, "%s", evidence.Quoted(want)).
-			Show(at, "%s", evidence.Quoted(got)).Show(at, "%s", difference(want, got))
+			Show(evidence.Place{Label: "model said"}, "%s", evidence.Quote(want)).
+			Show(at, "%s", evidence.Quote(got)).Show(at, "%s", difference(want, got))
 	},
 }
 
@@ -62,7 +62,7 @@ func difference(want, got string) string {
 	for at < len(want) && at < len(got) && want[at] == got[at] {
 		at++
 	}
-	expected, found := evidence.Surrounding(want, at), evidence.Surrounding(got, at)
+	expected, found := evidence.Around(want, at), evidence.Around(got, at)
 	return fmt.Sprintf("from byte %d: expected %q, found %q", at, expected, found)
 }
 
@@ -89,13 +89,13 @@ var promptReachesModel = check.Check{
 		asked := dialect.PlainText(r.Params.LastUserTurn()[0].Content)
 		for _, m := range x.Request.Messages {
 			if m.Role == dialect.User && evidence.Holds(m.Content, asked) {
-				return check.Pass("the model received the text unchanged").Show(x.At(m.Path), "%s", evidence.Quoted(asked))
+				return check.Pass("the model received the text unchanged").Show(x.At(m.Path), "%s", evidence.Quote(asked))
 			}
 		}
 		v := check.Fail("expected the user's text in the model request, found it changed or missing").
-			ShowAs("server sent", r.Asked.At("messages[0]"), "%s", evidence.Quoted(asked))
+			ShowAs("server sent", r.Asked.At("messages[0]"), "%s", evidence.Quote(asked))
 		for _, m := range x.Request.Messages {
-			v = v.ShowAs("model received", x.At(m.Path), "%s", evidence.Quoted(dialect.PlainText(m.Content)))
+			v = v.ShowAs("model received", x.At(m.Path), "%s", evidence.Quote(dialect.PlainText(m.Content)))
 		}
 		return v
 	},
@@ -122,7 +122,7 @@ var systemPrompt = check.Check{
 			what = "omitted"
 		}
 		v := check.Info("the system prompt is %s", what)
-		return both(v, r.Asked.At("systemPrompt"), evidence.Quoted(asked), x.Place, evidence.Quoted(got))
+		return both(v, r.Asked.At("systemPrompt"), evidence.Quote(asked), x.Place, evidence.Quote(got))
 	},
 }
 

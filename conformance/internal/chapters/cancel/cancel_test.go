@@ -278,7 +278,7 @@ func TestTheClientAbandonsItsCallWhileItSamples(t *testing.T) {
 			s.asks("think").Closes()
 		}},
 		{"caller-cancels", "the client only reports it", report.Warn, "found none", func(s cancelStory) {
-			s.asks("think").reports(harness.GaveUp)
+			s.asks("think").reports(harness.Abandoned)
 		}},
 		{"caller-cancels", "the driver abandons nothing", report.Unsupported, noDriver, func(s cancelStory) {
 			s.asks("fish").says("A herring.").reports(harness.Completed)
@@ -293,18 +293,18 @@ func TestTheClientAbandonsItsCallWhileItSamples(t *testing.T) {
 	})
 	run(t, sampling, tracetest.BothEras, []row{
 		{"model-ends", "the client waits for the model", report.Fail, "that it waited", func(s cancelStory) {
-			thinking(s).ends(1, whole).reports(harness.GaveUp)
+			thinking(s).ends(1, whole).reports(harness.Abandoned)
 		}},
 		{"model-ends", "the client hangs up late", report.Unsupported, "abandons its call", func(s cancelStory) {
-			thinking(s).reports(harness.GaveUp).later(2 * time.Second).hangsUp()
+			thinking(s).reports(harness.Abandoned).later(2 * time.Second).hangsUp()
 		}},
 		{"model-ends", "the client hangs up at its own limit", report.Unsupported, atItsLimit, func(s cancelStory) {
-			thinking(s.limited()).later(time.Second).hangsUp().reports(harness.GaveUp)
+			thinking(s.limited()).later(time.Second).hangsUp().reports(harness.Abandoned)
 		}},
 	})
 	run(t, sampling, tracetest.InB, []row{
 		{"model-ends", "the client reports a late end", report.Unsupported, "abandons its call", func(s cancelStory) {
-			s.thinks().later(2 * time.Second).hangsUp().reports(harness.GaveUp)
+			s.thinks().later(2 * time.Second).hangsUp().reports(harness.Abandoned)
 		}},
 		{"model-ends", "the client hangs up", report.Pass, "", func(s cancelStory) { s.thinks().hangsUp() }},
 		{"ended-call", "the client cancels", report.Fail, "found one", func(s cancelStory) {
@@ -312,7 +312,7 @@ func TestTheClientAbandonsItsCallWhileItSamples(t *testing.T) {
 		}},
 		{"ended-call", "the client cancels nothing", report.Pass, "", func(s cancelStory) { s.thinks().hangsUp() }},
 		{"no-retry", "the client retries the call", report.Fail, "found one", func(s cancelStory) {
-			s.thinks().hangsUp().reports(harness.GaveUp).says("So.")
+			s.thinks().hangsUp().reports(harness.Abandoned).says("So.")
 		}},
 		{"no-retry", "the client does not retry the call", report.Pass, "", func(s cancelStory) { s.thinks().hangsUp() }},
 		{"no-retry", "the driver abandons nothing", report.Unsupported, noDriver, func(s cancelStory) {
@@ -333,11 +333,11 @@ func TestTheClientAbandonsItsCallWhileTheServerWorks(t *testing.T) {
 	run(t, working, tracetest.InB, []row{
 		{"call-cancelled", "HTTP, the client closes the stream", report.Pass, "", func(s cancelStory) { s.Closes() }},
 		{"call-cancelled", "HTTP, the stream stays open", report.Warn, "found it open", func(s cancelStory) {
-			s.reports(harness.GaveUp)
+			s.reports(harness.Abandoned)
 		}},
 		{"call-cancelled", "stdio, the client cancels", report.Pass, "", func(s cancelStory) { s.stdio().abandons("7") }},
 		{"call-cancelled", "stdio, no cancel", report.Fail, "found none", func(s cancelStory) {
-			s.stdio().reports(harness.GaveUp)
+			s.stdio().reports(harness.Abandoned)
 		}},
 		{"late-response", "HTTP, where no response can come", report.NotApplicable, "", func(s cancelStory) { s.Closes() }},
 	})

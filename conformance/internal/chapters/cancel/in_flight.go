@@ -22,7 +22,7 @@ var inFlight = gated("cancel/in-flight", func(gate *story.Gate) server.Handler {
 		}
 		select {
 		case <-asked.Done():
-			return asked.Answer() // there is nothing left to cancel
+			return asked.Wait() // there is nothing left to cancel
 		default:
 		}
 		if err := s.Cancel(asked, "the answer is not needed any more"); err != nil {
@@ -33,14 +33,14 @@ var inFlight = gated("cancel/in-flight", func(gate *story.Gate) server.Handler {
 			return nil, err
 		}
 		story.WaitFor(story.CancelIgnoredAfter, later.Done(), nil)
-		hungUp := story.WaitFor(story.CancelIgnoredAfter, gate.Left(word), nil) // it takes a moment to see that
+		hungUp := story.WaitFor(story.CancelIgnoredAfter, gate.Ended(word), nil) // it takes a moment to see that
 		gate.Open(word)
 		if hungUp {
 			gate.DelayBarrier(lateAnswer)
 		} else {
 			story.WaitFor(story.Reaction, asked.Done(), nil)
 		}
-		if _, err := later.Answer(); err != nil {
+		if _, err := later.Wait(); err != nil {
 			return nil, err
 		}
 		return s.Sample(s.Ask("Name a tree."))

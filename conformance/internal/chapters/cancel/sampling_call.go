@@ -13,10 +13,10 @@ import (
 // The client abandons its call while the model thinks. Up to 2025-11-25 it cancels the call, and then the server
 // cancels the sampling request. In 2026-07-28 nothing comes: the call had ended with the InputRequiredResult. A client
 // whose driver abandons no calls sends no progress token.
-var callWhileSampling = story.Gated(harness.Case{ID: "cancel/call-while-sampling", GiveUp: true},
+var callWhileSampling = story.Gated(harness.Case{ID: "cancel/call-while-sampling", Abandon: true},
 	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
-			if !s.WantsProgress() {
+			if !s.HasProgressToken() {
 				return s.Sample(s.Ask("Name a bird."))
 			}
 			done := func() {} // in 2026-07-28 a client that abandons the call leaves the handler parked
@@ -30,14 +30,14 @@ var callWhileSampling = story.Gated(harness.Case{ID: "cancel/call-while-sampling
 				return nil, err
 			}
 			if s.Revision().Modern() {
-				story.WaitFor(story.Reaction, gate.Left(word), asked.Done())
+				story.WaitFor(story.Reaction, gate.Ended(word), asked.Done())
 			} else if story.WaitFor(story.Reaction, s.Context().Done(), nil) {
 				_ = s.Cancel(asked, "the call was given up") // fails if the client has closed the stream, and so knows
-				story.WaitFor(story.Reaction, gate.Left(word), nil)
+				story.WaitFor(story.Reaction, gate.Ended(word), nil)
 			}
 			gate.Open(word)
 			done() // there may be nobody left to respond
-			return asked.Answer()
+			return asked.Wait()
 		}
 	})
 

@@ -43,7 +43,7 @@ func cancelUseless(params func(first json.RawMessage) []string) func(*story.Gate
 			if err != nil {
 				return nil, err
 			}
-			if _, err := first.Answer(); err != nil {
+			if _, err := first.Wait(); err != nil {
 				return nil, err
 			}
 			serial := false
@@ -85,7 +85,7 @@ func cancelBeside(s *server.Session, params string, release func()) (waited bool
 	if waited = !story.WaitFor(story.SerialAfter, later.Done(), nil); waited {
 		release()
 	}
-	_, err = later.Answer()
+	_, err = later.Wait()
 	return waited, err
 }
 

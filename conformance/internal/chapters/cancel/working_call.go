@@ -13,14 +13,14 @@ import (
 )
 
 // The server reports progress of a call, and the client abandons the call. The server responds to it all the same.
-var callWhileWorking = story.Gated(harness.Case{ID: "cancel/call-while-working", GiveUp: true},
+var callWhileWorking = story.Gated(harness.Case{ID: "cancel/call-while-working", Abandon: true},
 	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			defer gate.BlockBarrier()()
 			if err := s.Progress(1, 2); err != nil {
 				return nil, err
 			}
-			if !s.WantsProgress() || !story.WaitFor(story.Reaction, s.Context().Done(), nil) {
+			if !s.HasProgressToken() || !story.WaitFor(story.Reaction, s.Context().Done(), nil) {
 				return "done", nil
 			}
 			result := story.Object{"content": []any{server.Text("too late")}}

@@ -12,12 +12,12 @@ import (
 
 // excused reports whether the session's server was of no use by design: it spoke other versions, or ended. The client
 // need not do anything with such a server.
-func excused(s *evidence.Session) bool { return len(s.Trace.Header.Speaks) > 0 || s.Lost }
+func excused(s *evidence.Session) bool { return len(s.Trace.Header.ServerRevisions) > 0 || s.Lost }
 
 func connects(sessions []*evidence.Session) check.Verdict {
 	for _, s := range sessions {
 		switch {
-		case s.Connected, len(s.Trace.Header.Speaks) > 0 && s.Asked:
+		case s.Connected, len(s.Trace.Header.ServerRevisions) > 0 && s.Asked:
 		case s.SpokeOtherRevision():
 			return check.NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
 		default:

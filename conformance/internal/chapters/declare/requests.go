@@ -152,7 +152,7 @@ func wrongHeader(r *evidence.ClientRequest) *check.Verdict {
 		value, line := got, want.name+": "+got
 		var err error
 		if want.name == "Mcp-Name" {
-			value, err = server.HeaderValue(got)
+			value, err = server.DecodeHeaderValue(got)
 		}
 		found := strconv.Quote(value)
 		switch {

@@ -93,7 +93,7 @@ func mixed(r *evidence.Round, own, other tour) (check.Verdict, bool) {
 		return check.Verdict{}, false
 	}
 	says := func(word string) bool {
-		return evidence.Holds(a.Blocks(), word) || slices.Contains(evidence.AskedFor(a), word)
+		return evidence.Holds(a.Blocks(), word) || slices.Contains(evidence.RequestedCities(a), word)
 	}
 	for _, word := range other.words() {
 		if says(word) {
@@ -106,7 +106,7 @@ func mixed(r *evidence.Round, own, other tour) (check.Verdict, bool) {
 
 // showRound adds the question of a round, what the model received for it, and the client's responses.
 func showRound(v check.Verdict, r *evidence.Round) check.Verdict {
-	v = v.ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages[:1]))
+	v = v.ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.DescribeMessages(r.Params.Messages[:1]))
 	for _, x := range r.Model {
 		if x.Request != nil {
 			v = v.ShowAs("model received", x.Place, "%s", evidence.Compact(x.Request.Body))

@@ -198,7 +198,7 @@ func TestManyRequestsInFlightGetTheirOwnResults(t *testing.T) {
 			s.Prompt(string(dialect.Marshal(conversing(s, 1, lockerQuestion(1)))), trace.ModelEnd{})
 			for i := range s.Trace.Events {
 				if end := s.Trace.Events[i].End; end != nil {
-					end.Status, end.Miss = 404, "no rule"
+					end.Status, end.Unmatched = 404, "no rule"
 				}
 			}
 		}, "no rule")),

@@ -69,7 +69,7 @@ func TestAClientThatStopsALoopReturnsAnError(t *testing.T) {
 		unobserved("an unreadable result",
 			continuing(2, func(s *session) { s.Answers(`{"role":"assistant","model":"m"}`) }), tracetest.NoContent),
 		legacy(unobserved("the model has no answer", continuing(0, func(s *session) {
-			s.Prompt(`{}`, trace.ModelEnd{Status: 404, Miss: "no rule"}).Refuses(-32603, "no")
+			s.Prompt(`{}`, trace.ModelEnd{Status: 404, Unmatched: "no rule"}).Refuses(-32603, "no")
 		}), "had no answer for sampling request 1")),
 	)
 }

@@ -208,7 +208,8 @@ var stateless = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[2]
 		x := r.LastExchange()
-		return foreignText(e, r, x).ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages)).
+		return foreignText(e, r, x).ShowAs("server sent", r.Asked.At("messages"), "%s",
+			evidence.DescribeMessages(r.Params.Messages)).
 			ShowAs("model received", x.Place, "%s", evidence.Compact(x.Request.Body))
 	},
 }

@@ -51,7 +51,7 @@ func (b base) hasTools() bool { return b >= withTool }
 // extend adds to a plain question what the base has beside it.
 func (b base) extend(p story.Object) {
 	if b == image {
-		content := story.Object{"type": "image", "data": story.Base64Of(story.WeatherMap), "mimeType": "image/png"}
+		content := story.Object{"type": "image", "data": story.Base64(story.WeatherMap), "mimeType": "image/png"}
 		p["messages"] = append([]any{story.Object{"role": "user", "content": content}}, p["messages"].([]any)...)
 	}
 	if b.hasTools() {

@@ -81,7 +81,7 @@ func Generated(name string, seed int64, n int) harness.Case {
 // Addressed returns the params with the conversation of the case in place of the frame's placeholder.
 func Addressed(params json.RawMessage, name string) json.RawMessage {
 	c := harness.Case{ID: MalformedID + "/" + name}
-	return bytes.ReplaceAll(params, []byte(malformed.Conversation), []byte(c.Mark()+"n0"))
+	return bytes.ReplaceAll(params, []byte(malformed.MarkPlaceholder), []byte(c.Mark()+"n0"))
 }
 
 // HostileCase is a case that asks a plain question, then a wrong request, which may need tools, then a plain question

@@ -25,7 +25,7 @@ func TestARetryRepeatsTheRequestWithInput(t *testing.T) {
 	}
 	modelFails := func(s *session) {
 		s.Asks(tracetest.Asking("Which?")).
-			Prompt(`{"messages":[],"maxTokens":1}`, trace.ModelEnd{Status: 500, Miss: "no rule"})
+			Prompt(`{"messages":[],"maxTokens":1}`, trace.ModelEnd{Status: 500, Unmatched: "no rule"})
 	}
 	callsAnew := func(s *session) { s.Calls() }
 	run(t, []test{

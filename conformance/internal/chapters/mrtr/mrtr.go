@@ -48,7 +48,7 @@ func inputRequest(params any) any {
 
 // askFor asks for input in one round.
 func askFor(s *server.Session, state string, requests map[string]any) (any, error) {
-	_, err := s.InputRequired(server.Input{State: &state, Requests: requests})
+	_, err := s.InputRequired(server.InputRequiredResult{State: &state, Requests: requests})
 	return "done", err
 }
 

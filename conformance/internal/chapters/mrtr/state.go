@@ -37,7 +37,7 @@ func withStates(id string, states ...*string) harness.Case {
 		for i, state := range states {
 			key := fmt.Sprintf("%s-%d", strings.TrimPrefix(id, "mrtr/"), i+1)
 			requests := map[string]any{key: inputRequest(s.Ask("Name an animal."))}
-			if _, err := s.InputRequired(server.Input{State: state, Requests: requests}); err != nil {
+			if _, err := s.InputRequired(server.InputRequiredResult{State: state, Requests: requests}); err != nil {
 				return nil, err
 			}
 		}
@@ -94,7 +94,7 @@ func judgeState(e *evidence.Case, from, retry *request) check.Verdict {
 	default:
 		v = check.Fail("expected requestState unchanged (%d bytes), found another value (%d bytes)", len(sent), len(got))
 	}
-	return showState(v.ShowAs("server sent", from.InputRequired.At("requestState"), "%s", evidence.Quoted(sent)), retry)
+	return showState(v.ShowAs("server sent", from.InputRequired.At("requestState"), "%s", evidence.Quote(sent)), retry)
 }
 
 func ofAnotherRound(e *evidence.Case, from *request, state string) bool {
@@ -110,7 +110,7 @@ func ofAnotherRound(e *evidence.Case, from *request, state string) bool {
 func showState(v check.Verdict, retry *request) check.Verdict {
 	text := check.OrMissing(retry.Params["requestState"])
 	if s, ok := retry.State(); ok {
-		text = evidence.Quoted(s)
+		text = evidence.Quote(s)
 	}
 	return v.ShowAs("client sent back", retry.At("requestState"), "%s", text)
 }

@@ -31,10 +31,10 @@ var richResults = []harness.Case{
 	rich("images", content{name: "two images",
 		blocks: []any{server.Text("both maps"), server.Image("image/png", story.WeatherMap),
 			server.Image("image/png", story.RadarMap)},
-		markers: []string{weatherMap, story.Base64Of(story.RadarMap)}, medium: dialect.Image}),
+		markers: []string{weatherMap, story.Base64(story.RadarMap)}, medium: dialect.Image}),
 	rich("audio", content{name: "audio",
 		blocks:  []any{story.Object{"type": "audio", "mimeType": "audio/wav", "data": story.Thunder}},
-		markers: []string{story.Base64Of(story.Thunder)}, medium: dialect.Audio}),
+		markers: []string{story.Base64(story.Thunder)}, medium: dialect.Audio}),
 	rich("resource-link", content{name: "a resource link",
 		blocks:  []any{story.Object{"type": "resource_link", "uri": "weather:stations-nine", "name": "stations"}},
 		markers: []string{"weather:stations-nine"}}),
@@ -51,7 +51,7 @@ var richResults = []harness.Case{
 	rich("empty", content{name: "no content", blocks: []any{}}),
 }
 
-var weatherMap = story.Base64Of(story.WeatherMap)
+var weatherMap = story.Base64(story.WeatherMap)
 
 func rich(id string, c content) harness.Case {
 	one := weather("result-"+id, c.results, parisAndLondon)

@@ -35,7 +35,7 @@ var errorResult = check.Check{
 		if f.differs(worked) {
 			return check.Pass("the model can tell that the tool failed").ShowJSON(x.At(f.block.Path), f.block.Raw)
 		}
-		for _, block := range evidence.Turns(x.Request.LastUserTurn(), dialect.Text) {
+		for _, block := range evidence.BlocksOf(x.Request.LastUserTurn(), dialect.Text) {
 			if saysFailure.MatchString(block.Text) {
 				return check.Pass("a text beside the results says that the tool failed").Show(x.At(block.Path), "%q", block.Text)
 			}
@@ -84,7 +84,7 @@ func (h *handover) outcomes() (failed, worked []outcome, missing *check.Verdict)
 // shape returns a received result without its id, the text that was sent, and what its tool use asked for: what a
 // client adds to it. Old versions of Ollama read no id, so tool_call_id tells the model nothing.
 func shape(received, sent, use *dialect.Block) string {
-	raw := evidence.Decoded(received.Raw)
+	raw := evidence.DecodeJSON(received.Raw)
 	if o, ok := raw.(map[string]any); ok {
 		delete(o, "tool_call_id")
 	}

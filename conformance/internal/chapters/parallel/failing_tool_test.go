@@ -83,7 +83,7 @@ func TestAnIDDoesNotShowThatAToolFailed(t *testing.T) {
 			{"role":"tool","content":"one","tool_name":"w","tool_call_id":"a"},
 			{"role":"tool","content":"`+failed+`two","tool_name":"w","tool_call_id":"b"}]}`))
 		require.NoError(t, err)
-		received := evidence.Turns(req.Messages, dialect.ToolResult)
+		received := evidence.BlocksOf(req.Messages, dialect.ToolResult)
 		of := func(i int, text string) string {
 			sent := &dialect.Block{Content: []dialect.Block{{Type: dialect.Text, Text: text}}}
 			return shape(&received[i], sent, &dialect.Block{Input: []byte(`{}`)})

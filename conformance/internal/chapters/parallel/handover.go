@@ -23,8 +23,8 @@ type handover struct {
 func handoverOf(e *evidence.Case) handover {
 	r, x := e.Rounds[1], e.Rounds[1].LastExchange()
 	h := handover{Round: r, model: x, ids: map[string]string{},
-		sent:     evidence.Turns(r.Params.LastUserTurn(), dialect.ToolResult),
-		received: evidence.Turns(x.Request.Messages, dialect.ToolResult)}
+		sent:     evidence.BlocksOf(r.Params.LastUserTurn(), dialect.ToolResult),
+		received: evidence.BlocksOf(x.Request.Messages, dialect.ToolResult)}
 	known, restated := h.uses()
 	for i, other := range counterparts(known, restated) {
 		h.ids[known[i].ID] = known[i].ID
@@ -37,7 +37,8 @@ func handoverOf(e *evidence.Case) handover {
 
 // uses returns the tool uses of the history, as the server sent and as the model received them.
 func (h *handover) uses() (sent, received []dialect.Block) {
-	return evidence.Turns(h.Params.Messages, dialect.ToolUse), evidence.Turns(h.model.Request.Messages, dialect.ToolUse)
+	return evidence.BlocksOf(h.Params.Messages, dialect.ToolUse), evidence.BlocksOf(h.model.Request.Messages,
+		dialect.ToolUse)
 }
 
 // arrival returns the index of the received result for a sent one, -1 for none: the result with its id and text, or

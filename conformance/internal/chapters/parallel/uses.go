@@ -61,7 +61,7 @@ func judgeUses(e *evidence.Case) check.Verdict {
 	if len(uses) != len(want) {
 		return show(check.Fail("expected %d tool uses in the result, found %d", len(want), len(uses)))
 	}
-	for i, city := range evidence.AskedFor(a) {
+	for i, city := range evidence.RequestedCities(a) {
 		if city != want[i] || uses[i].Name != story.GetWeather.Name {
 			return show(check.Fail("expected get_weather for %s as tool use %d, found %s for %q",
 				want[i], i+1, uses[i].Name, city))
@@ -115,7 +115,7 @@ var over32Calls = check.Check{
 		if v != nil {
 			return *v
 		}
-		got := evidence.AskedFor(a)
+		got := evidence.RequestedCities(a)
 		for _, city := range want {
 			if !slices.Contains(got, city) {
 				return check.Fail("expected %d tool uses in the result, found %d: %s is missing",
@@ -159,7 +159,7 @@ var lateDelta = check.Check{
 		if v := check.UnreadableContent(a); v != nil {
 			return *v
 		}
-		if last := want[len(want)-1]; !slices.Contains(evidence.AskedFor(a), last) {
+		if last := want[len(want)-1]; !slices.Contains(evidence.RequestedCities(a), last) {
 			return check.Fail("expected the late arguments of the last tool call, found none").
 				Show(evidence.Place{Label: "model said"}, "get_weather for %s, last", last).ShowUses(a)
 		}

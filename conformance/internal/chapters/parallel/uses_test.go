@@ -64,7 +64,7 @@ func TestALateFragmentReachesTheServer(t *testing.T) {
 			streaming(tracetest.Wanting(paris, [3]string{"call_b", "get_weather", "{}"})), "late arguments")),
 		openAI(fails("no result", streaming(""), "no response to request 1")),
 		openAI(unobserved("the model had no stream",
-			streams("", trace.ModelEnd{Status: 404, Miss: "no rule matches"}), "no rule matches")),
+			streams("", trace.ModelEnd{Status: 404, Unmatched: "no rule matches"}), "no rule matches")),
 		unobserved("no model request", func(s *session) { s.Asks(asked).Answers(two) },
 			"the model received no request for sampling request 1"),
 		inapplicable("the client asks for no stream", tracetest.Wants(two)),

@@ -122,7 +122,7 @@ func errorBodies(r *evidence.Round) []errorBody {
 				continue
 			}
 			keys := map[string]bool{}
-			eachObject(evidence.Decoded(document), func(o map[string]any) bool {
+			eachObject(evidence.DecodeJSON(document), func(o map[string]any) bool {
 				for key := range o {
 					keys[key] = true
 				}
@@ -138,7 +138,7 @@ func errorBodies(r *evidence.Round) []errorBody {
 // does not. The provider's sentence or status alone is not the body.
 func (b *errorBody) findIn(s evidence.Sending) (where evidence.Place, text string) {
 	where = evidence.Place{Ref: s.Event.Ref(), Label: "the client sent"}
-	message := evidence.Decoded(s.Event.Frame.Raw)
+	message := evidence.DecodeJSON(s.Event.Frame.Raw)
 	evidence.EachString(message, "", func(path, value string) bool {
 		if strings.Contains(value, b.message) && b.hasKeys(value) {
 			where.Path, text = path, value

@@ -17,7 +17,7 @@ var cancelled = withTask("tasks/cancelled", false, func(a *asker) {
 	story.WaitFor(story.Reaction, a.gate.Held(a.word), a.Context().Done())
 	a.ask(server.TasksCancel, a.task)
 	a.ask(server.TasksGet, a.task)
-	story.WaitFor(story.CancelIgnoredAfter, a.gate.Left(a.word), nil) // hanging up is seen late
+	story.WaitFor(story.CancelIgnoredAfter, a.gate.Ended(a.word), nil) // hanging up is seen late
 	a.open()
 	a.ask(server.TasksResult, a.task)
 	a.ask(server.TasksGet, a.task)

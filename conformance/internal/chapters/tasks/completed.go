@@ -108,7 +108,7 @@ var ttlStated = must(check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		for _, s := range e.Task().States {
 			ttl := s.Object["ttl"]
-			_, isNumber := evidence.Decoded(ttl).(json.Number)
+			_, isNumber := evidence.DecodeJSON(ttl).(json.Number)
 			if s.Source == evidence.TasksGet && !isNumber && string(ttl) != "null" {
 				return check.Fail("expected a number or null as ttl").ShowJSON(s.At("ttl"), ttl)
 			}

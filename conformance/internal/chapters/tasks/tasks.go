@@ -85,7 +85,7 @@ func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 				a.sampling = s.Ask(story.Impossible) // the model refuses at once
 			}
 			a.sampling.Task = &server.TaskMetadata{TTL: wantedTTL}
-			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", id, s.Call())}
+			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", id, s.CallNumber())}
 			asked, err := s.Start(a.sampling)
 			if err == nil && !story.WaitFor(story.CancelIgnoredAfter, asked.Done(), s.Context().Done()) {
 				a.open() // for a client that responds only once it has the model's answer
@@ -117,7 +117,7 @@ func (a *asker) result(asked *server.Pending, err error) dialect.Object {
 	if a.over {
 		return nil
 	}
-	raw, _ := asked.Answer() // an error has no result
+	raw, _ := asked.Wait() // an error has no result
 	return evidence.ObjectOf(raw)
 }
 

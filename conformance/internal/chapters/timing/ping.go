@@ -34,7 +34,7 @@ var pinged = harness.Case{ID: "time/ping", Revisions: []server.Revision{server.V
 			defer cancel()
 			_ = s.Ping(ctx) // the outcome is judged from the trace
 			gate.Open(word)
-			return asked.Answer()
+			return asked.Wait()
 		}
 		return harness.Stage{Handler: handler, Rules: llm.Script(llm.When().Reply(llm.Text("Nothing any more.")).Hold(&gate))}
 	}}

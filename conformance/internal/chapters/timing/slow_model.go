@@ -16,13 +16,13 @@ import (
 // the client's limit, and beyond it. Each case expects what its verdicts say of the model.
 var (
 	stallHeaders = delayed("time/stall-headers", harness.Beyond, "the model is silent",
-		func(l harness.Limits) llm.Fault { return llm.PauseBefore(l.Patience) })
+		func(l harness.Limits) llm.Fault { return llm.PauseBefore(l.ModelDelay) })
 	stallMidstream = delayed("time/stall-midstream", harness.Beyond, "the model is silent in the middle of its answer",
-		func(l harness.Limits) llm.Fault { return llm.PauseAfter(4, l.Patience) })
+		func(l harness.Limits) llm.Fault { return llm.PauseAfter(4, l.ModelDelay) })
 	slow = delayed("time/slow", harness.Within, "the model is slow",
-		func(l harness.Limits) llm.Fault { return llm.Spread(l.Patience) })
+		func(l harness.Limits) llm.Fault { return llm.Spread(l.ModelDelay) })
 	drip = delayed("time/drip", harness.Beyond, "the model sends a few letters at a time, without an end",
-		func(l harness.Limits) llm.Fault { return llm.Spread(l.Patience) })
+		func(l harness.Limits) llm.Fault { return llm.Spread(l.ModelDelay) })
 )
 
 const (
@@ -163,9 +163,9 @@ func timesOut(e *evidence.Case) check.Verdict {
 	switch {
 	case len(r.Answers) > 0 && gotWholeBefore(e, s.Order[r.Answers[0].Ref]):
 		return stillWaiting(e)
-	case header.TimeoutDeclared && len(model) > 1 && askedFor(e) >= header.Patience:
+	case header.TimeoutDeclared && len(model) > 1 && askedFor(e) >= header.ModelDelay:
 		return showRetries(e, check.Fail("%s: expected the client to time out after %s, found that it still retries after %s",
-			stall(e), header.ClientTimeout, header.Patience))
+			stall(e), header.ClientTimeout, header.ModelDelay))
 	case len(r.Answers) > 0:
 		return check.Pass("%s: the client timed out and returned an error", stall(e)).At(r.Asked)
 	case s.Ended != nil && s.Ended.Deadline && !s.CalledAfter(s.Order[r.Asked.Ref]):
@@ -233,16 +233,16 @@ func silentTimeout(e *evidence.Case) check.Verdict {
 // stillWaiting is the verdict for a client that did not time out. If its limit is unknown, only [forever] is too long.
 func stillWaiting(e *evidence.Case) check.Verdict {
 	header := e.Session.Trace.Header
-	if !header.TimeoutDeclared && header.Patience < forever {
+	if !header.TimeoutDeclared && header.ModelDelay < forever {
 		return check.Unsupported("%s: the client still waits after %s: declare its limit (%s), or let it use the limit "+
-			"that it is told", stall(e), header.Patience, check.LimitOption)
+			"that it is told", stall(e), header.ModelDelay, check.LimitOption)
 	}
 	limit := ""
 	if header.TimeoutDeclared {
 		limit = fmt.Sprintf(" after %s", header.ClientTimeout)
 	}
 	return check.Fail("%s: expected the client to time out%s, found it waiting after %s",
-		stall(e), limit, header.Patience).
+		stall(e), limit, header.ModelDelay).
 		At(e.Rounds[0].Asked, waitedFor(e)[0].Place)
 }
 
@@ -279,7 +279,7 @@ func askedFor(e *evidence.Case) time.Duration {
 // killed hangs up, too, but later.
 func timedOutEachTime(e *evidence.Case) bool {
 	return !slices.ContainsFunc(waitedFor(e), func(x *evidence.Exchange) bool {
-		return !x.End.HungUp || e.ModelEndTime(x)-e.TimeOf(x.Ref) >= e.Session.Trace.Header.Patience
+		return !x.End.HungUp || e.ModelEndTime(x)-e.TimeOf(x.Ref) >= e.Session.Trace.Header.ModelDelay
 	})
 }
 

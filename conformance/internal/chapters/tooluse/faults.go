@@ -102,7 +102,7 @@ var badArguments = check.Check{
 			return judgeTextInstead(a)
 		}
 		use := a.Uses()[0]
-		input, at := evidence.Decoded(use.Input), a.At(use.Path).At("input")
+		input, at := evidence.DecodeJSON(use.Input), a.At(use.Path).At("input")
 		switch {
 		case evidence.Contains(input, cutOff.input):
 			return check.Pass("the invalid arguments reached the server as they are").ShowJSON(at, use.Input)

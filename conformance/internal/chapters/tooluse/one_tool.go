@@ -49,7 +49,7 @@ var stopReasonToolUse = check.Check{
 		switch {
 		case !isText:
 			return check.Warn(expected+"none").Show(at, "it is missing")
-		case got == string(dialect.StopForTool):
+		case got == string(dialect.StopToolUse):
 			return check.Pass("the stop reason is toolUse").Show(at, "%q", got)
 		case slices.Contains(evidence.StandardStopReasons, got):
 			return check.Fail(expected+"%s", got).Show(at, "%q", got)

@@ -14,7 +14,7 @@ import (
 // sameSchema reports whether the model was offered a tool with the input schema that the server sent, as far as its
 // provider reads it.
 func sameSchema(x *evidence.Exchange, got, sent *dialect.Tool) bool {
-	want, have := evidence.Decoded(sent.InputSchema), evidence.Decoded(got.InputSchema)
+	want, have := evidence.DecodeJSON(sent.InputSchema), evidence.DecodeJSON(got.InputSchema)
 	if x.Request.Dialect == dialect.Ollama { // before inlining: Ollama reads references only within definitions
 		want = ollama.in(want)
 	}

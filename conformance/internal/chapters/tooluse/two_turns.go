@@ -123,7 +123,7 @@ var thoughtSignature = check.Check{
 	Fix:   "Store each signature by the id of its tool use, or in the _meta of the tool use. Send it back with the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		x := e.Rounds[1].LastExchange()
-		restated := evidence.Turns(x.Request.Messages, dialect.ToolUse)
+		restated := evidence.BlocksOf(x.Request.Messages, dialect.ToolUse)
 		signed := func(signature string) bool {
 			return slices.ContainsFunc(restated, func(use dialect.Block) bool { return use.Signature == signature })
 		}

@@ -24,13 +24,13 @@ var (
 // style is a legal way to write an event stream, and its name.
 type style struct {
 	name string
-	server.Style
+	server.SSEStyle
 }
 
 type stylesOf func(server.Revision) []style
 
 // plainStyle shows what a client changes in every style, for reasons of its own.
-var plainStyle = style{"characters that end lines elsewhere, but not in an event stream", server.Style{}}
+var plainStyle = style{"characters that end lines elsewhere, but not in an event stream", server.SSEStyle{}}
 
 // usualStyles are common in servers, libraries and proxies. In 2026-07-28 each question is a round of the call, and a
 // client may allow only a few.
@@ -39,42 +39,43 @@ func usualStyles(r server.Revision) []style {
 		return []style{
 			plainStyle,
 			{"CRLF, comments, events without data, and no space after colons",
-				server.Style{LineEnd: "\r\n", Tight: true, Extra: []string{": keep-alive", "", "data:", ""}}},
+				server.SSEStyle{LineEnd: "\r\n", NoSpaceAfterColon: true, ExtraLines: []string{": keep-alive", "", "data:", ""}}},
 			{"a message on several data lines, an event type, an unknown field, and single bytes",
-				server.Style{Folded: true, Extra: []string{"event: message", "unknown: field"}, Piece: 1}},
+				server.SSEStyle{SplitData: true, ExtraLines: []string{"event: message", "unknown: field"}, BytesPerWrite: 1}},
 		}
 	}
 	return []style{
 		plainStyle,
-		{"lines that end in CRLF", server.Style{LineEnd: "\r\n"}},
-		{"comments between events, which keep connections alive", server.Style{Extra: []string{": keep-alive", "", ":", ""}}},
-		{"no space after colons", server.Style{Tight: true}},
-		{"a message on several data lines", server.Style{Folded: true}},
-		{"an event type and an unknown field", server.Style{Extra: []string{"event: message", "unknown: field"}}},
+		{"lines that end in CRLF", server.SSEStyle{LineEnd: "\r\n"}},
+		{"comments between events, which keep connections alive", server.SSEStyle{ExtraLines: []string{": keep-alive", "",
+			":", ""}}},
+		{"no space after colons", server.SSEStyle{NoSpaceAfterColon: true}},
+		{"a message on several data lines", server.SSEStyle{SplitData: true}},
+		{"an event type and an unknown field", server.SSEStyle{ExtraLines: []string{"event: message", "unknown: field"}}},
 		{"events without data before the message",
-			server.Style{Extra: []string{"data:", "", "event: message", "data:", ""}}},
-		{"single bytes, which cut characters", server.Style{Piece: 1}},
+			server.SSEStyle{ExtraLines: []string{"data:", "", "event: message", "data:", ""}}},
+		{"single bytes, which cut characters", server.SSEStyle{BytesPerWrite: 1}},
 	}
 }
 
 // rareStyles are legal, but rare. A byte order mark must be the first on a stream: in 2026-07-28 each round has its own
 // stream. CR alone is not asked for there: nothing follows the event, and a client may wait for the LF of a CRLF.
 func rareStyles(r server.Revision) []style {
-	mark := style{"a byte order mark before the first event", server.Style{BOM: true}}
+	mark := style{"a byte order mark before the first event", server.SSEStyle{BOM: true}}
 	if r.Modern() {
 		return []style{plainStyle, mark}
 	}
-	return []style{mark, plainStyle, {"lines that end in CR alone", server.Style{LineEnd: "\r"}}}
+	return []style{mark, plainStyle, {"lines that end in CR alone", server.SSEStyle{LineEnd: "\r"}}}
 }
 
 // foreign is part of each question: characters of two to four bytes, and separators that end no line of a stream.
 const foreign = "Größe 東京 𝄞 a\u2028b\u0085c"
 
 func inStyles(c harness.Case, styles stylesOf) harness.Case {
-	c.Responses, c.Revisions, c.Expect = server.SSE, check.WithTools, styles
+	c.ResponseMode, c.Revisions, c.Expect = server.SSE, check.WithTools, styles
 	return story.Delivered(c, func(s *server.Session) (any, error) {
 		for i, style := range styles(s.Revision()) {
-			if err := s.Style(style.Style); err != nil {
+			if err := s.SetSSEStyle(style.SSEStyle); err != nil {
 				return nil, err
 			}
 			ask, err := json.Marshal(s.Ask(fmt.Sprintf("Is question %d whole: %s?", i+1, foreign)))
@@ -86,7 +87,7 @@ func inStyles(c harness.Case, styles stylesOf) harness.Case {
 				return nil, err
 			}
 		}
-		return "done", s.Style(server.Style{})
+		return "done", s.SetSSEStyle(server.SSEStyle{})
 	})
 }
 

@@ -227,7 +227,7 @@ var headerValue = check.Check{
 		if !ok {
 			return check.Fail("expected the header Mcp-Name in a %s, found none", e.Case.Carrier).At(e.CallPlace())
 		}
-		decoded, err := server.HeaderValue(value)
+		decoded, err := server.DecodeHeaderValue(value)
 		switch {
 		case err != nil:
 			return check.Fail("expected a valid Mcp-Name in a %s: it %v", e.Case.Carrier, err).

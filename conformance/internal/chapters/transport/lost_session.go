@@ -15,7 +15,7 @@ import (
 var lostSession = story.Delivered(
 	harness.Case{ID: "transport/lost-session", Revisions: check.NewestLegacy, Isolated: true},
 	func(s *server.Session) (any, error) {
-		if s.Call() == 1 {
+		if s.CallNumber() == 1 {
 			if err := s.EndSession(); err != nil && !errors.Is(err, server.ErrNoStream) {
 				return nil, err
 			}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -77,12 +78,13 @@ func resumptionOf(e *evidence.Case) *resumption {
 		case c.closed != nil && f.Dir == trace.FromClient:
 			c.takeRequest(ev)
 		case c.closed != nil:
-			if c.repeated == nil && f.Resent && before[f.Event] && ev.Case == e.Case.ID {
-				c.repeated = ev
+			if f.Resent && before[f.Event] && ev.Case == e.Case.ID {
+				c.repeated = cmp.Or(c.repeated, ev)
 			}
-		case f.Dir == trace.ToClient && ev.Case == e.Case.ID && f.Closed && f.Event != "":
+		case f.Dir == trace.FromClient:
+		case ev.Case == e.Case.ID && f.Closed && f.Event != "":
 			c.closed = ev
-		case f.Dir == trace.ToClient && !f.Raw.IsZero():
+		case !f.Raw.IsZero():
 			before[f.Event] = true
 		}
 	}

@@ -34,10 +34,10 @@ var getStream = story.Delivered(harness.Case{ID: "transport/get-stream", Revisio
 	func(s *server.Session) (any, error) {
 		ctx, cancel := context.WithTimeout(s.Context(), story.ListenPatience)
 		defer cancel()
-		if !s.Listens(ctx) {
+		if !s.WaitForGETStream(ctx) {
 			return "no stream to ask on", nil
 		}
-		return askOnce(server.OnGET)(s)
+		return askOnce(server.OnGETStream)(s)
 	})
 
 var onGETStream = check.Check{
@@ -55,7 +55,7 @@ var onGETStream = check.Check{
 }
 
 // The server responds to the call with plain JSON. In 2025-11-25 it then has no stream to ask on.
-var plain = story.Delivered(harness.Case{ID: "transport/plain", Responses: server.JSON, Revisions: check.WithTools},
+var plain = story.Delivered(harness.Case{ID: "transport/plain", ResponseMode: server.JSON, Revisions: check.WithTools},
 	func(s *server.Session) (any, error) {
 		if !s.Revision().Modern() {
 			return "a plain response", nil
@@ -103,7 +103,7 @@ func notRefused(e *evidence.Case) *check.Verdict {
 
 // The server's request has the id of the client's pending call.
 var sameID = story.Delivered(harness.Case{ID: "transport/same-id", Revisions: check.NewestLegacy},
-	askOnce(server.UnderCallID))
+	askOnce(server.WithCallID))
 
 var idCollision = check.Check{
 	ID: "id-collision", Rule: "The client responds to a request whose id equals the id of its own pending request",
@@ -133,7 +133,7 @@ var repeated = story.Gated(harness.Case{ID: "transport/repeated", Revisions: che
 			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err == nil {
-				err = s.Repeat(asked)
+				err = s.Resend(asked)
 			}
 			if err != nil {
 				return nil, err

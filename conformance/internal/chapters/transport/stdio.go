@@ -30,14 +30,14 @@ var pipe = story.Gated(harness.Case{ID: "transport/pipe", Stdio: true}, func(gat
 			return nil, err
 		}
 		for _, line := range []string{"INFO a sample is under way", "ERROR: this is no error – ただのログ", "panic: nor is this"} {
-			if err := s.Log(line); errors.Is(err, server.ErrNoStream) {
+			if err := s.LogToStderr(line); errors.Is(err, server.ErrNoStream) {
 				break // the client has gone
 			} else if err != nil {
 				return nil, err
 			}
 		}
 		gate.Open(word)
-		if _, err := asked.Answer(); err != nil {
+		if _, err := asked.Wait(); err != nil {
 			return nil, err
 		}
 		return s.Sample(s.Ask("Name a fish."))
@@ -126,7 +126,7 @@ const endSeen = 300 * time.Millisecond
 var pipeEnd = story.Gated(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true},
 	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
-			if !s.OverStdio() || s.Call() > 1 {
+			if !s.OverStdio() || s.CallNumber() > 1 {
 				return s.Sample(s.Ask("Name a bird."))
 			}
 			asked, word, err := story.AskHeld(s, gate)
@@ -136,15 +136,15 @@ var pipeEnd = story.Gated(harness.Case{ID: "transport/pipe-end", Stdio: true, Is
 			}
 			select {
 			case <-asked.Done():
-				return asked.Answer() // the model does not think
+				return asked.Wait() // the model does not think
 			default:
 			}
-			if err := s.HangUp(); err != nil {
+			if err := s.CloseConnection(); err != nil {
 				return nil, err
 			}
 			story.WaitFor(endSeen, nil, nil)
 			gate.Open(word)
-			return asked.Answer()
+			return asked.Wait()
 		}
 	})
 

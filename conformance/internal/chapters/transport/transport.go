@@ -98,7 +98,7 @@ func served(e *evidence.Case, r *evidence.Round, how string) check.Verdict {
 		return check.Survived(e, r.Asked, "the client did not go on after a sampling request "+how).
 			Or(check.Fail("expected a response to a sampling request %s, found none", how).At(r.Asked))
 	}
-	if a := r.Answers[0]; a.Err != nil && a.Err.Code == evidence.MethodNotFound {
+	if a := r.Answers[0]; a.Err != nil && a.Err.Code == evidence.CodeMethodNotFound {
 		return check.Fail("expected a result for a sampling request %s, found error %d", how, a.Err.Code).
 			At(r.Asked).Show(a.Place, "%s", a.RawErr)
 	}

@@ -24,10 +24,10 @@ var versionCases = []harness.Case{
 	speaking("older-era-told", server.V20260728, true, server.V20251125),
 }
 
-// speaking is a case of a run in one revision, with a server of others. Tells is [harness.Case.TellsVersions].
+// speaking is a case of a run in one revision, with a server of others. Tells is [harness.Case.ListVersionsToModern].
 func speaking(name string, in server.Revision, tells bool, speaks ...server.Revision) harness.Case {
-	return harness.Case{ID: "transport/" + name, Revisions: []server.Revision{in}, Isolated: true, Speaks: speaks,
-		TellsVersions: tells, Script: story.Says("A wren."),
+	return harness.Case{ID: "transport/" + name, Revisions: []server.Revision{in}, Isolated: true, ServerRevisions: speaks,
+		ListVersionsToModern: tells, Script: story.Says("A wren."),
 		Handler: func(s *server.Session) (any, error) {
 			if !s.Declares("sampling") {
 				return "not asked, since sampling is not declared", nil
@@ -94,9 +94,14 @@ func (v *versioning) fromClient(e *trace.Event, m *evidence.Message) {
 	first := !v.before[m.Method]
 	v.before[m.Method] = true
 	v.modern = v.modern || discover || evidence.ModernVersion(e.Frame, m) != ""
-	if v.listed == nil || m.Method == "" || m.Method == "initialize" || discover {
-		return
+	if v.listed != nil && m.Method != "" && m.Method != "initialize" && !discover {
+		v.addNamed(e, m, first)
 	}
+}
+
+// addNamed judges the version that a request names after the server listed its own. First is true for the first request
+// of its method.
+func (v *versioning) addNamed(e *trace.Event, m *evidence.Message, first bool) {
 	named, inMeta := namedVersion(e.Frame, m)
 	switch {
 	case named == "":
@@ -182,7 +187,7 @@ var versionListed = check.Check{
 			return check.Pass("the client sent its requests in a version that the server speaks")
 		case v.listed == nil:
 			return check.NotApplicable("the server (%s) did not understand the client, and the client did not continue",
-				strings.Join(e.Session.Trace.Header.Speaks, ", "))
+				strings.Join(e.Session.Trace.Header.ServerRevisions, ", "))
 		case len(v.wrong) == 1 && v.right == 0 && v.crossed:
 			return check.NotApplicable("the client did not continue after the server listed %s: its one request may have "+
 				"crossed the list", list)
@@ -207,7 +212,7 @@ var otherVersion = check.Check{
 	Fix:   "Handle an error response: try an older version with initialize, or end and report the server's versions.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		s := e.Session
-		speaks := strings.Join(s.Trace.Header.Speaks, ", ")
+		speaks := strings.Join(s.Trace.Header.ServerRevisions, ", ")
 		const expected = "expected the client to continue or end with a server of %s only, found that it "
 		switch {
 		case s.Ended.Deadline && e.Called:

@@ -78,7 +78,8 @@ func TestAClientContinuesInAListedVersion(t *testing.T) {
 	} {
 		for name, c := range cases {
 			t.Run(fmt.Sprint(revision, ": ", name), func(t *testing.T) {
-				tr := &trace.Trace{Header: trace.Header{Revision: string(revision), Speaks: []string{"2025-11-25", "2025-06-18"},
+				tr := &trace.Trace{Header: trace.Header{Revision: string(revision), ServerRevisions: []string{"2025-11-25",
+					"2025-06-18"},
 					Cases: []trace.Case{{ID: "transport/some", Tool: "transport-some"}}}, Whole: true}
 				tr.Events = append(c.events, trace.Event{Process: &trace.Process{State: trace.Ended}})
 				for i := range tr.Events {
@@ -113,7 +114,7 @@ func TestACrashIsKnownByTheOutputOfTheRuntime(t *testing.T) {
 		require.Equal(t, want == "", evidence.EndedByItself(&trace.Process{State: trace.Ended, ExitCode: 1, Stderr: stderr}))
 	}
 	for _, p := range []*trace.Process{nil, {Deadline: true}, {Signal: "broken pipe"}, {Panic: "x"}, {Leak: "x"},
-		{Interrupted: true}, {Outside: true}} {
+		{Interrupted: true}, {OutsideBubble: true}} {
 		require.False(t, evidence.EndedByItself(p))
 	}
 }
