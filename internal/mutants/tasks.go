@@ -221,7 +221,7 @@ func cancelsEndedTask(*Wire) Edit {
 // uncancels reports a cancelled task as completed from the first request about it on.
 func uncancels(w *Wire) Edit {
 	var cancelled sync.Map // by Key
-	return Edit{Model: (*Wire).detached, Out: func(m *Message) {
+	return Edit{Out: func(m *Message) {
 		tasksIn(m, func(task object) {
 			if _, was := cancelled.Load(Key(task["taskId"])); was {
 				task["status"] = "completed"
