@@ -12,5 +12,5 @@
 // Verdicts depend on the trace alone.
 //
 // The catalogue itself is internal: one package per chapter under internal/chapters, where parallel is a good start.
-// It belongs here what a user of the package calls, and what selects, plays and judges the chapters.
+// The package holds what its users call, and what selects, plays and judges the chapters.
 package conformance

@@ -1,3 +1,3 @@
-// Package always has the rules that hold for every message of every case, and the comparison of what the server sent
-// with what the model received. Chapters use it. It uses check and evidence, and knows no chapter.
+// Package always has the rules that hold for every message of every case, whatever the case is about. Today that is one:
+// only JSON-RPC messages over stdio. Chapters use the package; it uses check and evidence, and knows no chapter.
 package always

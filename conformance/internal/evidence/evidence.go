@@ -1,6 +1,6 @@
 // Package evidence decodes a trace into what checks judge: sessions, cases, sampling requests with their answers, and
-// the requests to the model. [Decode] is a pure function of the trace. It belongs here what reads a trace and does not
-// judge it: no verdicts, no levels, nothing that only one chapter needs.
+// the requests to the model. [Decode] is a pure function of the trace. The package reads
+// traces and does not judge them: no verdicts, no levels, nothing that only one chapter needs.
 package evidence
 
 import (

@@ -1,5 +1,5 @@
 // Package judge judges the traces of one run by a catalogue: it decodes them, gives each check its sessions, and adds
-// the checks of the client as a whole. It belongs here what spans several scenarios or revisions.
+// the checks of the client as a whole. It holds what spans several scenarios or revisions.
 package judge
 
 import (

@@ -1,5 +1,5 @@
 // Package requirements holds the table of normative statements about sampling clients, as data: statements.json. It
-// belongs here what the specification demands; how a check enforces it belongs in a chapter.
+// says what the specification demands. How a check enforces it belongs in a chapter.
 //
 // The table holds every normative sentence (MUST, SHOULD, MAY) of the pages on sampling, cancellation, progress, multi
 // round-trip requests and timeouts, including the duties of servers and users. Of the other pages (basic, transports,

@@ -1,5 +1,5 @@
 // Package tracetest writes traces by hand for tests of checks: a [Story] is one session, step by step, and [Run]
-// judges stories as a table. It belongs here what tests of several chapters share. Steps return the story, so that
+// judges stories as a table. It holds what tests of several chapters share. Steps return the story, so that
 // they chain.
 package tracetest
 
