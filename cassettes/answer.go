@@ -2,8 +2,11 @@ package cassettes
 
 import (
 	"bytes"
+	"encoding/json"
 	"mime"
 	"net/http"
+	"slices"
+	"strings"
 
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 
@@ -14,7 +17,7 @@ import (
 var ofTheConnection = []string{"Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding"}
 
 // answerOf returns the answer of a recorded response, without the header values that were removed. A stream has the
-// recorded chunks, or its events if the timing is unknown.
+// recorded chunks, or its events if the timing is unknown. A missing Content-Type is that of the body.
 func answerOf(r *cassette.Response, when *timing) dialect.Answer {
 	a := dialect.Answer{Status: r.Code, Header: http.Header{}}
 	for name, values := range r.Headers {
@@ -26,6 +29,9 @@ func answerOf(r *cassette.Response, when *timing) dialect.Answer {
 		delete(a.Header, name)
 	}
 	body := []byte(r.Body)
+	if kind := mediaTypeOfBody(r.Body); kind != "" && a.Header["Content-Type"] == nil {
+		a.Header.Set("Content-Type", kind)
+	}
 	switch mediaTypeOf(a.Header) {
 	case "text/event-stream":
 		a.Stream, a.Chunks = true, events(body)
@@ -54,6 +60,22 @@ func mediaTypeOf(h http.Header) string {
 			mediaType, _, _ := mime.ParseMediaType(values[0])
 			return mediaType
 		}
+	}
+	return ""
+}
+
+// mediaTypeOfBody returns the media type of a stream or JSON; "" for anything else.
+func mediaTypeOfBody(body string) string {
+	text := strings.TrimLeft(body, byteOrder+" \t\r\n")
+	line, _, _ := strings.Cut(text, "\n")
+	field, _, isField := strings.Cut(line, ":")
+	switch {
+	case isField && slices.Contains([]string{"data", "event", "id", "retry", ""}, field):
+		return "text/event-stream"
+	case json.Valid([]byte(text)):
+		return "application/json"
+	case strings.HasPrefix(line, "{") && json.Valid([]byte(line)):
+		return "application/x-ndjson"
 	}
 	return ""
 }

@@ -14,8 +14,15 @@ import (
 // differences is the result of a comparison.
 type differences struct {
 	count int
-	// first describes the first difference; "" if there is none.
+	// first describes the first difference; "" for none.
 	first string
+	// unlike is how many words of different values are not in both.
+	unlike int
+}
+
+// less reports whether the compared trees are more similar than others.
+func (d differences) less(other differences) bool {
+	return d.count < other.count || d.count == other.count && d.unlike < other.unlike
 }
 
 // compare compares two trees. A missing member or element is one difference. A removed secret equals any secret.
@@ -115,10 +122,29 @@ func item(list []any, i int) any {
 
 // add counts a difference and describes the first one.
 func (d *differences) add(path string, want, got any) {
+	w, g := show(want), show(got)
+	d.unlike += unlike(w, g)
 	if d.count++; d.count == 1 {
-		w, g := fromDifference(show(want), show(got))
+		w, g := fromDifference(w, g)
 		d.first = fmt.Sprintf("at %s expected %s, found %s", cmp.Or(path, "the body"), clip(w), clip(g))
 	}
+}
+
+// unlike returns the number of words that are in one text only.
+func unlike(a, b string) int {
+	count := map[string]int{}
+	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for word := range strings.FieldsFuncSeq(a, other) {
+		count[word]++
+	}
+	for word := range strings.FieldsFuncSeq(b, other) {
+		count[word]--
+	}
+	n := 0
+	for _, more := range count {
+		n += max(more, -more)
+	}
+	return n
 }
 
 func show(v any) string {

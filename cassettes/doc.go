@@ -29,7 +29,8 @@
 //   - the value of a removed secret, if it has eight bytes or more
 //
 // Headers are ignored. Everything else matters, including stream_options: include_usage adds a chunk without choices,
-// which some clients do not tolerate.
+// which some clients do not tolerate. For a program that varies more there are [Ignore] for members, [Normalize] for
+// texts such as dates and folders, and [WithMatcher].
 //
 // Equal requests are answered in recorded order; the last answer repeats. A request that is not found is an error that
 // names the nearest interaction and the first difference. SDKs do not retry it.

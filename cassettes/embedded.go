@@ -6,28 +6,37 @@ import (
 	"strings"
 )
 
-// recordings are the recordings of the project. Its README.md says how to make them.
+// recordings are the recordings of the project, compressed. The README.md of the folder says how to make them.
 //
-//go:embed recordings
+//go:embed recordings/*.yaml.gz
 var recordings embed.FS
 
 const (
-	embeddedFolder = "recordings/"
+	embeddedFolder = "recordings"
 	extension      = ".yaml"
+	compressed     = extension + ".gz"
 )
+
+// embedded returns the text of an embedded recording.
+func embedded(name string) ([]byte, error) {
+	data, err := recordings.ReadFile(embeddedFolder + "/" + name + compressed)
+	if err != nil {
+		return nil, err
+	}
+	text, err := unzipped(data)
+	return []byte(text), err
+}
 
 // Names returns the names of the embedded recordings, sorted. A name is the scenario, a dot and the wire form, such as
 // "parallel.openai-chat-plain".
 func Names() []string {
-	entries, err := recordings.ReadDir(strings.TrimSuffix(embeddedFolder, "/"))
+	entries, err := recordings.ReadDir(embeddedFolder)
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
 	var names []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), extension); ok {
-			names = append(names, name)
-		}
+		names = append(names, strings.TrimSuffix(e.Name(), compressed))
 	}
 	return names
 }
@@ -44,4 +53,6 @@ func Scenarios() []string {
 
 // Unrecorded returns the cases of these scenarios that have no recordings, because those would be longer than all
 // others together. A run from the recordings skips them.
-func Unrecorded() []string { return []string{"basic/long", "loop/sixty-four-rounds"} }
+func Unrecorded() []string {
+	return []string{"basic/long", "loop/sixty-four-rounds", "parallel/result-long"}
+}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/cassettes"
@@ -70,6 +71,19 @@ func ExampleOpen() {
 	test := func(t llm.TB) { // your test; t is its *testing.T
 		client := &http.Client{Transport: cassettes.Open(t, "weather")}
 		fmt.Println(askOpenAI(client, "How is the weather?"))
+	}
+	test(exampleTB{})
+	// Output: It is eighteen degrees.
+}
+
+// A date in a prompt, and a setting that changes, do not matter.
+func ExampleNormalize() {
+	test := func(t llm.TB) { // your test; t is its *testing.T
+		date := regexp.MustCompile(` on \d{4}-\d\d-\d\d`)
+		client := &http.Client{Transport: cassettes.Open(t, "weather",
+			cassettes.Ignore("max_tokens", "thinking.budget_tokens"),
+			cassettes.Normalize(func(r *cassettes.Request) { r.Body = date.ReplaceAll(r.Body, nil) }))}
+		fmt.Println(askOpenAI(client, "How is the weather on 2026-11-22?"))
 	}
 	test(exampleTB{})
 	// Output: It is eighteen degrees.

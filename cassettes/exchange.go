@@ -203,10 +203,16 @@ func (x *exchange) complete() bool {
 	return mediaTypeOf(r.Headers) == "application/json" && json.Valid(body)
 }
 
-// final matches the last event of a stream. Gemini has no such event: its last chunk is followed by the end.
-var final = regexp.MustCompile(`(?m)^data: ?\[DONE\]|` +
-	`^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))\b|` +
-	`"type": ?"(?:message_stop|response\.(?:completed|incomplete|failed))"|"done": ?true`)
+// final matches the last event of a stream.
+var final = func() *regexp.Regexp {
+	var events []string
+	for i := range dialects {
+		if event := dialects[i].LastEvent; event != "" {
+			events = append(events, event)
+		}
+	}
+	return regexp.MustCompile("(?m)" + strings.Join(events, "|"))
+}()
 
 // finished reports whether a stream has reached its last event.
 func finished(stream []byte) bool {
@@ -245,6 +251,7 @@ func (x *exchange) result() (*cassette.Interaction, timing, error) {
 		}
 		i.Response.Body, i.Response.Uncompressed, i.Response.ContentLength = plain, true, -1
 		i.Response.Headers.Del("Content-Encoding") // of the copy
+		i.Response.Headers.Del("Content-Length")
 		when.Pieces = nil
 	default:
 		return nil, timing{}, fmt.Errorf("the answer has the content encoding %q, "+

@@ -23,6 +23,8 @@ const (
 	Scripted Origin = "scripted"
 	// Recorded is a recording of a real provider.
 	Recorded Origin = "recorded"
+	// Imported is a recording of another recorder, which may be of either kind.
+	Imported Origin = "imported"
 )
 
 // Comments at the beginning and the end of a file. YAML alone does not show that a list ends too early.
@@ -52,7 +54,9 @@ func (r *recording) allTimings() []timing {
 	return all
 }
 
-const anotherVersion = "unsupported format version %d: expected %d (go-vcr v4); record it again"
+const anotherVersion = "unsupported format version %d: expected %d (go-vcr v4); " + importIt
+
+const importIt = "convert it with mcp-conform cassette import, or record it again"
 
 // document is go-vcr's YAML. Unlike go-vcr's own struct it shows a missing version.
 type document struct {
@@ -74,16 +78,28 @@ func withComments(origin Origin, n int, timed bool, document []byte) []byte {
 // parse decodes a file. Its error starts with the name, and names the line or interaction.
 func parse(name string, data []byte) (*recording, error) {
 	r, err := decode(data)
+	var at *yaml.LoadError
+	if errors.As(err, &at) {
+		return nil, placed(name, data, at.Mark.Line, at.Mark.Column, errors.New(at.Message))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cassette %s: %w", name, err)
 	}
 	r.name = name
 	for i, it := range r.interactions {
 		if err := check(it); err != nil {
-			return nil, fmt.Errorf("cassette %s: interaction %d: %w", name, i, err)
+			var lines struct{ Interactions []yaml.Node }
+			_ = yaml.Unmarshal(data, &lines) // has been read before
+			begin := lines.Interactions[i]
+			return nil, placed(name, data, begin.Line, begin.Column, fmt.Errorf("interaction %d: %w", i, err))
 		}
 	}
 	return r, nil
+}
+
+// placed is an error about a place of a cassette. It shows the line.
+func placed(name string, data []byte, line, column int, err error) error {
+	return fmt.Errorf("cassette %s:%d:%d: %w\n%s", name, line, column, err, excerpt(string(data), line, column))
 }
 
 // decode decodes a file without a look at its interactions.
@@ -107,7 +123,8 @@ func decode(data []byte) (*recording, error) {
 	r.timed = end == fmt.Sprintf(timedComment, n)
 	switch {
 	case d.Version == nil:
-		return nil, fmt.Errorf("no version: expected a go-vcr cassette of version %d", cassette.CassetteFormatVersion)
+		return nil, fmt.Errorf("no version: expected a go-vcr cassette of version %d; "+importIt,
+			cassette.CassetteFormatVersion)
 	case *d.Version != cassette.CassetteFormatVersion:
 		return nil, fmt.Errorf(anotherVersion, *d.Version, cassette.CassetteFormatVersion)
 	case n == 0:

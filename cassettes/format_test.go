@@ -29,22 +29,23 @@ func TestInvalidFilesAreRejected(t *testing.T) {
 	ours := "# origin: recorded\n" + small
 	for name, c := range map[string]struct{ file, want string }{
 		"empty":        {"", "no version"},
-		"other YAML":   {"[]", "line 1: cannot construct !!seq"},
-		"invalid YAML": {"version: 2\n\tinteractions: []\n", "line 2: found a tab character"},
-		"wrong type":   {strings.Replace(small, "200", "OK", 1), "line 12: cannot construct !!str `OK` into int"},
+		"other YAML":   {"[]", "cassette x.yaml:1:1: cannot construct !!seq"},
+		"invalid YAML": {"version: 2\n\tinteractions: []\n", "cassette x.yaml:2:1: found a tab character"},
+		"wrong type": {strings.Replace(small, "200", "OK", 1),
+			"cassette x.yaml:12:15: cannot construct !!str `OK` into int"},
 		"other version": {strings.Replace(small, "version: 2", "version: 1", 1),
 			"unsupported format version 1: expected 2"},
 		"other recorder": {"interactions:\n- request: {body: {string: '{}'}, uri: 'http://h/'}\nversion: 1\n",
 			"unsupported format version 1"},
 		"no interactions": {"version: 2\ninteractions: []\n", "no interactions"},
-		"null":            {"version: 2\ninteractions: [null]\n", "interaction 0: found null"},
+		"null":            {"version: 2\ninteractions: [null]\n", "cassette x.yaml:2:16: interaction 0: found null"},
 		"no method":       {strings.Replace(small, "POST", "''", 1), `interaction 0: invalid request method ""`},
 		"broken address": {strings.Replace(small, "http://127.0.0.1", "'::'", 1),
-			"line 7: did not find expected key"},
+			"cassette x.yaml:7:18: did not find expected key"},
 		"invalid address":      {strings.Replace(small, "http://127.0.0.1", ":", 1), "interaction 0: request url: parse"},
 		"informational status": {strings.Replace(small, "200", "100", 1), "interaction 0: invalid response code 100"},
 		"cut in an interaction": {strings.Replace(small, "        code: 200\n", "", 1),
-			"interaction 0: the response has no code"},
+			"cassette x.yaml:4:7: interaction 0: the response has no code"},
 		"two documents":            {small + small, "second YAML document"},
 		"cut after an interaction": {ours, `truncated: its last line is "        code: 200"`},
 		"cut in the last line":     {ours + "# end: 1 inter", `found 1 interactions, but the last line is "# end: 1 inter"`},
@@ -53,7 +54,7 @@ func TestInvalidFilesAreRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse("x.yaml", []byte(c.file))
-			require.ErrorContains(t, err, "cassette x.yaml: ")
+			require.ErrorContains(t, err, "cassette x.yaml:")
 			require.ErrorContains(t, err, c.want)
 		})
 	}
@@ -102,8 +103,13 @@ func TestMissingFileIsNamed(t *testing.T) {
 // Anyone can load the embedded recordings with go-vcr alone.
 func TestGoVCRLoadsTheRecordings(t *testing.T) {
 	require.Equal(t, []string{"balance", "basic", "loop", "parallel", "tool-use"}, Scenarios())
+	folder := t.TempDir()
 	for _, name := range Names() {
-		stock, err := cassette.Load(embeddedFolder + name)
+		text, err := embedded(name)
+		require.NoError(t, err)
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path+extension, text, 0o600))
+		stock, err := cassette.Load(path)
 		require.NoError(t, err)
 		ours := loaded(t, name)
 		require.Equal(t, Scripted, ours.origin)
@@ -129,7 +135,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		// Each recorded request finds its answer; an unknown one gets a one-line error.
-		p := newPlayer(r)
+		p := newPlayer(rules{}, r)
 		for _, i := range p.interactions {
 			if _, err := p.find(i.request); err != nil {
 				t.Fatalf("%v not found: %v", i, err)

@@ -2,7 +2,6 @@ package cassettes
 
 import (
 	"net/url"
-	"strings"
 	"time"
 
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -84,18 +83,10 @@ func (i *Interaction) read() {
 	}
 	if d := dialectOf(kindOf(i.Method, u)); d != nil {
 		i.Dialect = d.name
-		i.Decoded, i.unread = llm.Decode(d.name, pathOf(d, u), []byte(i.Request))
+		i.Decoded, i.unread = llm.Decode(d.name, u.Path, []byte(i.Request))
 	}
 	answer := answerOf(&i.recorded.Response, nil)
 	if i.Stream = answer.Stream; i.Stream {
 		i.Events = len(answer.Chunks)
 	}
-}
-
-// pathOf returns the path that the model server knows, without the prefix of a gateway.
-func pathOf(d *knownDialect, u *url.URL) string {
-	if d.name == dialect.Gemini {
-		return "/v1beta" + u.Path[strings.LastIndex(u.Path, d.path):]
-	}
-	return u.Path
 }

@@ -8,15 +8,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/nearest"
 )
 
 // load reads an embedded recording by name, or a file by a path that ends in .yaml. Its error lists what exists.
 func load(name string) (*recording, error) {
 	if !strings.HasSuffix(name, extension) {
-		data, err := recordings.ReadFile(embeddedFolder + name + extension)
+		data, err := embedded(name)
 		if err != nil {
-			return nil, fmt.Errorf("recording %q not found: use one of the %d names of the form SCENARIO.DIALECT, "+
+			err = fmt.Errorf("recording %q not found: use one of the %d names of the form SCENARIO.DIALECT, "+
 				"such as %s, or the path of a file that ends in %s", name, len(Names()), anyName, extension)
+			if near := nearest.Names(name, Names()); near != nil {
+				err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, ", "))
+			}
+			return nil, err
 		}
 		return parse(name, data)
 	}

@@ -172,9 +172,9 @@ func TestEnvironmentSetsTheMode(t *testing.T) {
 	tb = fakeTB{}
 	require.Nil(t, Open(&tb, "a/talk"))
 	require.Equal(t, []string{"fatal: opening the cassette: the variable MCP_CONFORM_CASSETTES is \"rekord\": " +
-		"expected one of [replay record-missing record passthrough]"}, tb.said)
+		"expected one of [replay record-missing update record passthrough]"}, tb.said)
 	_, err := New("a.yaml", WithMode("no"))
-	require.EqualError(t, err, `the mode is "no": expected one of [replay record-missing record passthrough]`)
+	require.EqualError(t, err, `the mode is "no": expected one of [replay record-missing update record passthrough]`)
 	_, err = New("a", WithMode(RecordAnew))
 	require.EqualError(t, err, `cassette "a": use the path of a file that ends in .yaml`)
 }

@@ -20,13 +20,16 @@ const (
 	ReplayOnly Mode = "replay"
 	// RecordMissing answers from the cassette. It sends other requests to the provider and adds them.
 	RecordMissing Mode = "record-missing"
+	// Update is RecordMissing, and removes the interactions that were not used: what no longer matches is recorded
+	// again. It removes nothing if no interaction was used and nothing recorded, or if the test fails.
+	Update Mode = "update"
 	// RecordAnew sends every request to the provider and replaces the cassette.
 	RecordAnew Mode = "record"
 	// Passthrough sends every request to the provider and does not touch the cassette.
 	Passthrough Mode = "passthrough"
 )
 
-var modes = []Mode{ReplayOnly, RecordMissing, RecordAnew, Passthrough}
+var modes = []Mode{ReplayOnly, RecordMissing, Update, RecordAnew, Passthrough}
 
 // ModeVariable is the environment variable with the mode. [WithMode] overrides it.
 const ModeVariable = "MCP_CONFORM_CASSETTES"
@@ -40,8 +43,11 @@ type settings struct {
 	origin      Origin
 	paced       bool
 	allowUnused bool
+	noErrors    bool
 	upstreams   map[string]string // base URL by provider, for a proxy
 	secrets     []string
+	rules
+	wrong error // of an option
 }
 
 // WithMode sets the mode. The default is the value of [ModeVariable], then [ReplayOnly].
@@ -59,6 +65,10 @@ func Paced() Option { return func(s *settings) { s.paced = true } }
 // AllowUnused accepts that some interactions of the cassette are not used.
 func AllowUnused() Option { return func(s *settings) { s.allowUnused = true } }
 
+// RefuseErrors writes nothing, and makes it an error, if all new answers are errors: without a valid key, a provider
+// answers like this.
+func RefuseErrors() Option { return func(s *settings) { s.noErrors = true } }
+
 // WithSecrets adds secrets that no file may contain. Credentials of the requests and texts that look like keys need not
 // be listed. A secret shorter than eight bytes is ignored.
 func WithSecrets(secrets ...string) Option {
@@ -69,6 +79,9 @@ func newSettings(options []Option) (settings, error) {
 	s := settings{origin: Recorded}
 	for _, o := range options {
 		o(&s)
+	}
+	if s.wrong != nil {
+		return s, s.wrong
 	}
 	from := "the mode"
 	if s.mode == "" {
@@ -98,7 +111,10 @@ func Open(t llm.TB, name string, options ...Option) http.RoundTripper {
 	return openForTest(t, name, options, open)
 }
 
-func openForTest[T interface{ finish() []error }](
+func openForTest[T interface {
+	finish() []error
+	keepUnused()
+}](
 	t llm.TB, name string, options []Option, open func(path string, s settings) (T, error),
 ) (opened T) {
 	t.Helper()
@@ -122,6 +138,9 @@ func openForTest[T interface{ finish() []error }](
 	}
 	t.Cleanup(func() {
 		t.Helper()
+		if failed, ok := t.(interface{ Failed() bool }); ok && failed.Failed() {
+			opened.keepUnused()
+		}
 		for _, err := range opened.finish() {
 			t.Errorf("%v", err)
 		}

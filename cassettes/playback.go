@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ func respond(r *http.Request, a dialect.Answer, when *timing, paced bool) *http.
 		if paced && when.Pieces != nil && a.Stream {
 			body.pauses = when.Pieces
 		}
+	}
+	if length > 0 && body.cut == wholeAnswer {
+		a.Header.Set("Content-Length", strconv.FormatInt(length, 10))
 	}
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", a.Status, http.StatusText(a.Status)), StatusCode: a.Status,

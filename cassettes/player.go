@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"net/url"
@@ -18,6 +19,8 @@ type Player struct {
 	names        []string // of the cassettes
 	interactions []*interaction
 	byKey        map[[sha256.Size]byte]*queue
+	rules        rules
+	mu           sync.Mutex // of a search with a matcher
 }
 
 var _ llm.Source = (*Player)(nil)
@@ -58,11 +61,11 @@ func Replay(names ...string) (*Player, error) {
 		}
 		all = append(all, r)
 	}
-	return newPlayer(all...), nil
+	return newPlayer(rules{}, all...), nil
 }
 
-func newPlayer(all ...*recording) *Player {
-	p := &Player{byKey: map[[sha256.Size]byte]*queue{}}
+func newPlayer(equality rules, all ...*recording) *Player {
+	p := &Player{byKey: map[[sha256.Size]byte]*queue{}, rules: equality}
 	for _, r := range all {
 		p.names = append(p.names, r.name)
 		for n, recorded := range r.interactions {
@@ -72,14 +75,14 @@ func newPlayer(all ...*recording) *Player {
 			}
 			q := &recorded.Request
 			i := &interaction{cassette: r.name, number: n, address: u,
-				request: newRequest(kindOf(q.Method, u), q.Headers, q.Body)}
+				request: p.rules.request(&Request{q.Method, u, []byte(q.Body)}, q.Headers, &scrubber{})}
 			if r.timings != nil {
 				i.when = &r.timings[n]
 			}
 			i.answer = answerOf(&recorded.Response, i.when)
 			p.interactions = append(p.interactions, i)
 			key := i.request.key()
-			if i.queue = p.byKey[key]; i.queue == nil {
+			if i.queue = p.byKey[key]; i.queue == nil || p.rules.equal != nil {
 				i.queue = &queue{}
 				p.byKey[key] = i.queue
 			}
@@ -104,6 +107,9 @@ func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
 }
 
 func (p *Player) find(r *request) (*interaction, error) {
+	if p.rules.equal != nil && r.written != nil {
+		return p.match(r)
+	}
 	q := p.byKey[r.key()]
 	if q == nil {
 		nearest, least := p.nearest(r)
@@ -119,13 +125,34 @@ func (p *Player) find(r *request) (*interaction, error) {
 	return next, nil
 }
 
-// nearest returns the first interaction of the request's kind with the fewest differences, or nil.
+// match returns the first unused interaction that the user's matcher accepts, otherwise the last used one.
+func (p *Player) match(r *request) (*interaction, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var found *interaction
+	for _, i := range p.interactions {
+		if (found == nil || found.queue.used > 0) && p.rules.equal(i.request.written, r.written) {
+			found = i
+		}
+	}
+	if found == nil {
+		nearest, least := p.nearest(r)
+		return nil, fmt.Errorf("the matcher accepts no interaction: %w", p.miss(r, nearest, least))
+	}
+	found.queue.mu.Lock()
+	defer found.queue.mu.Unlock()
+	found.queue.used++
+	return found, nil
+}
+
+// nearest returns the interaction of the request's kind with the fewest differences and, among equals, the most similar
+// values; the first of several. Nil: there is none.
 func (p *Player) nearest(r *request) (nearest *interaction, least differences) {
 	for _, i := range p.interactions {
 		if i.request.kind != r.kind {
 			continue
 		}
-		if d := compare(i.request.body, r.body); nearest == nil || d.count < least.count {
+		if d := compare(i.request.body, r.body); nearest == nil || d.less(least) {
 			nearest, least = i, d
 		}
 	}
@@ -136,7 +163,7 @@ func (p *Player) miss(r *request, nearest *interaction, least differences) error
 	if nearest != nil {
 		return fmt.Errorf("this %s request is not recorded; the nearest is %v: %s (differences: %d); "+
 			"if the request is correct, record the conversation again",
-			r.kind, nearest, least.first, least.count)
+			r.kind, nearest, cmp.Or(least.first, "equal"), least.count)
 	}
 	var kinds []string
 	for _, i := range p.interactions {

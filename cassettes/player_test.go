@@ -32,7 +32,8 @@ func ask(p *Player, body string) (string, error) {
 }
 
 func TestEqualRequestsAreAnsweredInRecordedOrder(t *testing.T) {
-	p := newPlayer(tape(`{"a":1}`, "first", `{"b":1}`, "other", `{ "a": 1.0 }`, "second"), tape(`{"a":1}`, "third"))
+	p := newPlayer(rules{}, tape(`{"a":1}`, "first", `{"b":1}`, "other", `{ "a": 1.0 }`, "second"),
+		tape(`{"a":1}`, "third"))
 	for _, want := range []string{"first", "second", "third", "third", "third"} {
 		got, err := ask(p, `{"a":1}`)
 		require.NoError(t, err)
@@ -43,7 +44,7 @@ func TestEqualRequestsAreAnsweredInRecordedOrder(t *testing.T) {
 }
 
 func TestMissNamesTheNearestInteraction(t *testing.T) {
-	p := newPlayer(tape(`{"model":"a","messages":[{"role":"user","content":"hello"}]}`, "",
+	p := newPlayer(rules{}, tape(`{"model":"a","messages":[{"role":"user","content":"hello"}]}`, "",
 		`{"model":"b","messages":[{"role":"user","content":"bye"}]}`, ""))
 	_, err := ask(p, `{"model":"b","messages":[{"role":"user","content":"good bye"}]}`)
 	require.ErrorContains(t, err, `the nearest is interaction 1 of tape: at messages[0].content expected "bye", found `+
@@ -109,7 +110,7 @@ func TestLookupDoesNotDependOnTheLength(t *testing.T) {
 	allocations := map[int]float64{}
 	for _, n := range []int{10, 10_000} {
 		pairs := questions(n)
-		p := newPlayer(tape(pairs...))
+		p := newPlayer(rules{}, tape(pairs...))
 		for _, i := range p.interactions {
 			i.request = nil // a comparison would panic
 		}
@@ -126,7 +127,7 @@ func BenchmarkAnswer(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			pairs := questions(n)
-			p := newPlayer(tape(pairs...))
+			p := newPlayer(rules{}, tape(pairs...))
 			for b.Loop() {
 				if _, err := ask(p, pairs[len(pairs)-2]); err != nil {
 					b.Fatal(err)

@@ -11,28 +11,33 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// upstreams are the providers of a proxy: the first part of the path, the provider's own address, what an SDK expects
-// at the end of a base URL, and the dialects.
-var upstreams = []struct {
+// upstream is a provider of a proxy. Its name is the first part of the path.
+type upstream struct {
 	name, address, base string
 	dialects            []string
-}{
-	{"openai", "https://api.openai.com", "/v1", []string{dialect.OpenAIChat, dialect.OpenAIResponses}},
-	{"anthropic", "https://api.anthropic.com", "", []string{dialect.Anthropic}},
-	{"gemini", "https://generativelanguage.googleapis.com", "", []string{dialect.Gemini}},
-	{"ollama", "http://127.0.0.1:11434", "", []string{dialect.Ollama}},
-	{"native", "", "/native", []string{dialect.Native}},
 }
 
-// WithUpstream sets the address of a proxy's provider: "openai" (without /v1), "anthropic", "gemini", "ollama" or
-// "native". The default is the provider's public address; native has none.
+var upstreams = func() (all []upstream) {
+	for i := range dialects {
+		d := &dialects[i]
+		at := slices.IndexFunc(all, func(u upstream) bool { return u.name == d.Provider })
+		if at < 0 {
+			at, all = len(all), append(all, upstream{name: d.Provider, address: d.Address, base: d.Base})
+		}
+		all[at].dialects = append(all[at].dialects, d.name)
+	}
+	return all
+}()
+
+// WithUpstream sets the address of a proxy's provider: "openai", "anthropic", "gemini", "ollama" or "native". It
+// may end in the API's version, such as /v1. The default is the provider's public address; native has none.
 func WithUpstream(provider, address string) Option {
 	return func(s *settings) {
 		if s.upstreams == nil {
@@ -96,6 +101,9 @@ func startProxy(path string, s settings) (*Proxy, error) {
 	return p, nil
 }
 
+// versionPath ends a base URL of the SDKs of some providers, but not of all.
+var versionPath = regexp.MustCompile(`/v1(beta)?/?$`)
+
 func addressesOf(s settings) (map[string]*url.URL, error) {
 	addresses := map[string]*url.URL{}
 	for _, u := range upstreams {
@@ -110,6 +118,7 @@ func addressesOf(s settings) (map[string]*url.URL, error) {
 			return nil, fmt.Errorf("the upstream of %s is %q: expected an address such as https://api.example.com",
 				u.name, address)
 		}
+		at.Path, at.RawPath = versionPath.ReplaceAllString(at.Path, ""), "" // the request has it
 		addresses[u.name] = at
 	}
 	for name := range s.upstreams {
@@ -216,6 +225,11 @@ func (p *Proxy) leadBack(r *http.Response) {
 
 // Close stops the proxy, cuts unfinished answers short, and returns the errors as [Transport.Close] does.
 func (p *Proxy) Close() error { return errors.Join(p.finish()...) }
+
+// KeepUnused makes Close keep unused interactions in the mode [Update], such as those of a program that failed.
+func (p *Proxy) KeepUnused() { p.keepUnused() }
+
+func (p *Proxy) keepUnused() { p.transport.keepUnused() }
 
 func (p *Proxy) finish() []error {
 	err := p.server.Close()

@@ -210,8 +210,8 @@ func TestProxyRejectsUnknownRequests(t *testing.T) {
 	gone.Close()
 	p := proxied(t, path, WithMode(Passthrough), WithUpstream("openai", gone.URL))
 	for _, c := range []struct{ host, path, want string }{
-		{"", "/v1/models", "no provider at /v1/models: expected a path that begins with /openai/, /anthropic/, /gemini/, " +
-			"/ollama/, /native/"},
+		{"", "/v1/models", "no provider at /v1/models: expected a path that begins with /native/, /openai/, /anthropic/, " +
+			"/gemini/, /ollama/"},
 		{"", "/native/native", "the address of native is not set"},
 		{"evil.example", "/openai/v1/models", `unknown host \"evil.example\"`},
 		{"", "/openai/v1/models", "cannot reach the provider: dial tcp " + strings.TrimPrefix(gone.URL, "http://")},
@@ -226,8 +226,8 @@ func TestProxyRejectsUnknownRequests(t *testing.T) {
 	require.NoError(t, p.Close())
 
 	for want, option := range map[string]Option{
-		`the upstream of openai is "api.openai.com"`:         WithUpstream("openai", "api.openai.com"),
-		`unknown provider "mistral": expected one of openai`: WithUpstream("mistral", "https://api.mistral.ai"),
+		`the upstream of openai is "api.openai.com"`:                 WithUpstream("openai", "api.openai.com"),
+		`unknown provider "mistral": expected one of native, openai`: WithUpstream("mistral", "https://api.mistral.ai"),
 		`the mode is "x"`: WithMode("x"),
 	} {
 		_, err := StartProxy(path, option)

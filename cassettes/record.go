@@ -18,8 +18,9 @@ import (
 type recorder struct {
 	settings
 	path   string
-	before *recording // existing content of the file; nil: record anew
-	found  *stamp     // of the file, when the recording began
+	before *recording     // existing content of the file; nil: record anew
+	unused []*interaction // of before, to be removed
+	found  *stamp         // of the file, when the recording began
 
 	mu        sync.Mutex
 	exchanges []*exchange
@@ -95,38 +96,30 @@ func conflictPath(path string) string {
 }
 
 func (r *recorder) save() error {
-	c := cassette.New(strings.TrimSuffix(r.path, extension))
-	var when []timing
-	if r.before != nil {
-		c.Interactions = slices.Clone(r.before.interactions)
-		when = r.before.allTimings()
-	}
 	answered := slices.DeleteFunc(slices.Clone(r.exchanges), func(x *exchange) bool { return !x.isAnswered() })
+	all, when, err := r.base(answered)
+	if err != nil || len(answered) == 0 && len(all) == len(r.before.interactions) { // nothing was missing
+		return err
+	}
 	var failed []error
 	secrets := r.credentials()
 	for n, x := range answered {
-		i, t, err := x.save(len(c.Interactions), secrets)
+		i, t, err := x.save(len(all), secrets)
 		if err != nil {
 			q := &x.interaction.Request
 			err = fmt.Errorf("request %d, %s %s, was not recorded: %w", n+1, q.Method, withoutQuery(q.URL), err)
 			failed = append(failed, err)
 			continue
 		}
-		c.Interactions, when = append(c.Interactions, i), append(when, t)
+		all, when = append(all, i), append(when, t)
 	}
-	switch {
-	case len(answered) == 0 && r.before != nil:
-		return nil // no request was missing
-	case len(answered) == 0:
-		return errors.New("nothing was recorded: no request was answered")
-	case len(c.Interactions) == 0:
+	if len(all) == 0 {
 		return errors.Join(failed...)
 	}
-	document, err := yaml.Marshal(c)
+	document, err := encode(r.path, all)
 	if err != nil {
 		return err
 	}
-	document = append([]byte("---\n"), document...) // as go-vcr writes it
 	if r.origin == Scripted {
 		when = nil // it would differ with each run
 	}
@@ -137,7 +130,59 @@ func (r *recorder) save() error {
 		path = conflictPath(path)
 		conflict = fmt.Errorf("another program changed the file since the recording began: this recording is in %s", path)
 	}
-	return errors.Join(append(failed, write(path, r.origin, c.Interactions, document, when), conflict)...)
+	return errors.Join(append(failed, write(path, r.origin, all, document, when), conflict)...)
+}
+
+// base returns the interactions that stay. It is an error if nothing is there to be written.
+func (r *recorder) base(answered []*exchange) (all []*cassette.Interaction, when []timing, err error) {
+	switch {
+	case r.before == nil && len(answered) == 0:
+		return nil, nil, errors.New("nothing was recorded: no request was answered")
+	case r.before != nil:
+		all, when = slices.Clone(r.before.interactions), r.before.allTimings()
+	}
+	if len(answered) > 0 || len(r.unused) < len(all) {
+		all, when = without(r.unused, all, when)
+	}
+	return all, when, r.refuse(answered)
+}
+
+// encode writes the YAML of a cassette like go-vcr.
+func encode(path string, all []*cassette.Interaction) ([]byte, error) {
+	c := cassette.New(strings.TrimSuffix(path, extension))
+	c.Interactions = all
+	document, err := yaml.Marshal(c)
+	return append([]byte("---\n"), document...), err
+}
+
+// refuse returns an error if there are new answers and all are errors that must not be recorded.
+func (r *recorder) refuse(answered []*exchange) error {
+	isError := func(x *exchange) bool { return x.interaction.Response.Code >= http.StatusBadRequest }
+	if !r.noErrors || len(answered) == 0 || slices.ContainsFunc(answered, func(x *exchange) bool { return !isError(x) }) {
+		return nil
+	}
+	first, _, err := answered[0].result()
+	if err != nil {
+		return err
+	}
+	body := r.credentials().Replace(strings.Join(strings.Fields(first.Response.Body), " "))
+	return fmt.Errorf("nothing was recorded: all answers are errors (%d); the first is %s: %.300s", len(answered),
+		first.Response.Status, body)
+}
+
+// without removes interactions and numbers the others anew.
+func without(
+	unused []*interaction, all []*cassette.Interaction, when []timing,
+) (left []*cassette.Interaction, timings []timing) {
+	for n, it := range all {
+		if slices.ContainsFunc(unused, func(i *interaction) bool { return i.number == n }) {
+			continue
+		}
+		renumbered, t := *it, when[n]
+		renumbered.ID, t.ID = len(left), len(left)
+		left, timings = append(left, &renumbered), append(timings, t)
+	}
+	return left, timings
 }
 
 // save returns the scrubbed interaction with its number, and its timing.

@@ -133,7 +133,7 @@ func TestFileThatReadsBackDifferentlyIsNotWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.yaml")
 	err = write(path, Recorded, c.Interactions, []byte(strings.Replace(string(document), "             x", "            x",
 		1)), nil)
-	require.ErrorContains(t, err, "interaction 0 differs when it is read back (-recorded +read):")
+	require.ErrorContains(t, err, "interaction 0 differs when it is read back: recorded …")
 	require.Error(t, write(path, Recorded, c.Interactions, document[:len(document)/2], nil))
 	require.NoFileExists(t, path)
 	require.NoError(t, write(path, Recorded, c.Interactions, document, nil))

@@ -16,6 +16,8 @@ type request struct {
 	kind string
 	// body is a JSON tree, or opaque.
 	body any
+	// written is the request of which this is the form; nil if the caller does not have it.
+	written *Request
 }
 
 // opaque is a body that is not JSON.
@@ -49,17 +51,12 @@ func kindOfDecoded(r *dialect.Request) string {
 func newRequest(kind string, header http.Header, body string) *request {
 	tree, ok := readJSON([]byte(body))
 	if !ok {
-		return &request{kind, opaque(withoutBoundary(header, body))}
+		return &request{kind: kind, body: opaque(withoutBoundary(header, body))}
 	}
-	if params, isObject := tree.(map[string]any); isObject {
-		if d := dialectOf(kind); d != nil {
-			for _, member := range d.volatile {
-				delete(params, member)
-			}
-			d.normalize(params, &renamer{})
-		}
+	if d := dialectOf(kind); d != nil {
+		d.normalize(tree)
 	}
-	return &request{kind, tree}
+	return &request{kind: kind, body: tree}
 }
 
 // withoutBoundary replaces the boundary between parts, which clients generate for each request.

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
@@ -23,8 +21,15 @@ func write(path string, origin Origin, saved []*cassette.Interaction, document [
 	for i := range saved {
 		was, is := saved[i], back.interactions[i]
 		for _, pair := range [][2]any{{was.Request, is.Request}, {was.Response, is.Response}} {
-			if diff := cmp.Diff(pair[0], pair[1], cmpopts.EquateEmpty()); diff != "" {
-				return fmt.Errorf("interaction %d differs when it is read back (-recorded +read):\n%s", i, diff)
+			// Written with all members, in which an empty list is like a missing one.
+			before, after := fmt.Sprintf("%+v", pair[0]), fmt.Sprintf("%+v", pair[1])
+			if before != after {
+				at := 0
+				for at < min(len(before), len(after)) && before[at] == after[at] {
+					at++
+				}
+				return fmt.Errorf("interaction %d differs when it is read back: recorded …%.80q, read …%.80q", i,
+					before[max(at-20, 0):], after[max(at-20, 0):])
 			}
 		}
 	}

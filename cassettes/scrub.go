@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -46,9 +47,11 @@ func scrub(i *cassette.Interaction, cut bool, secrets *scrubber) []edit {
 			values[n] = clean.Replace(values[n])
 		}
 	}
-	scrubBody(&q.Body, &q.ContentLength, clean.request(q.Body))
+	q.Headers = q.Headers.Clone()
+	r.Headers = r.Headers.Clone()
+	scrubBody(&q.Body, &q.ContentLength, q.Headers, clean.request(q.Body))
 	edits := clean.inBody(r.Body, cut)
-	scrubBody(&r.Body, &r.ContentLength, edited(r.Body, edits))
+	scrubBody(&r.Body, &r.ContentLength, r.Headers, edited(r.Body, edits))
 	for _, header := range []*http.Header{&q.Headers, &q.Trailer, &r.Headers, &r.Trailer} {
 		*header = scrubHeader(*header, i.ID, clean)
 	}
@@ -102,9 +105,14 @@ func withoutPort(hostport string) string {
 }
 
 // scrubBody sets a body and keeps its length correct, if it was.
-func scrubBody(body *string, length *int64, clean string) {
+func scrubBody(body *string, length *int64, header http.Header, clean string) {
 	if *length == int64(len(*body)) {
 		*length = int64(len(clean))
+	}
+	for name, values := range header {
+		if http.CanonicalHeaderKey(name) == "Content-Length" && slices.Equal(values, []string{strconv.Itoa(len(*body))}) {
+			header[name] = []string{strconv.Itoa(len(clean))}
+		}
 	}
 	*body = clean
 }

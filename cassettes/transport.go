@@ -20,6 +20,7 @@ type Transport struct {
 
 	mu     sync.Mutex
 	misses []error
+	kept   bool // unused interactions stay
 }
 
 // open opens a cassette by path, or for replay an embedded recording by name.
@@ -27,21 +28,24 @@ func open(name string, s settings) (*Transport, error) {
 	t := &Transport{settings: s}
 	var r *recording
 	var err error
-	if s.mode == ReplayOnly || s.mode == RecordMissing {
+	if s.mode == ReplayOnly || s.mode.adds() {
 		if r, err = load(name); err != nil && (s.mode == ReplayOnly || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 	}
 	if r != nil {
-		t.player = newPlayer(r)
+		t.player = newPlayer(s.rules, r)
 	}
-	if s.mode == RecordMissing || s.mode == RecordAnew {
+	if s.mode.adds() || s.mode == RecordAnew {
 		if t.recorder, err = newRecorder(name, s, r); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
 }
+
+// adds reports whether a mode adds to an existing cassette.
+func (m Mode) adds() bool { return m == RecordMissing || m == Update }
 
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -59,7 +63,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case err == nil:
 		return t.play(r, i)
-	case t.mode == RecordMissing:
+	case t.mode.adds():
 		resend := r.Clone(r.Context())
 		resend.Body = body.resend
 		return t.send(resend)
@@ -79,7 +83,8 @@ func (t *Transport) find(r *http.Request, body *requestBody) (*interaction, erro
 		return nil, body.wrong
 	}
 	clean := newScrubber(r.Header, r.URL, t.secrets...)
-	return t.player.find(newRequest(clean.Replace(kindOf(r.Method, r.URL)), r.Header, clean.request(body.text)))
+	q := &Request{r.Method, r.URL, []byte(clean.request(body.text))}
+	return t.player.find(t.rules.request(q, r.Header, clean))
 }
 
 func (t *Transport) send(r *http.Request) (*http.Response, error) {
@@ -116,11 +121,21 @@ func (i *interaction) leadOn(h http.Header, now *url.URL) {
 // [AllowUnused]), and the error of writing the file.
 func (t *Transport) Close() error { return errors.Join(t.finish()...) }
 
+func (t *Transport) keepUnused() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = true
+}
+
 func (t *Transport) finish() []error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wrong := t.misses
-	if t.player != nil && !t.allowUnused {
+	switch {
+	case t.player == nil:
+	case t.mode == Update && !t.kept:
+		t.recorder.unused = t.player.unused()
+	case t.mode != Update && !t.allowUnused:
 		for _, i := range t.player.unused() {
 			wrong = append(wrong, fmt.Errorf("%v was not used: no such request was made", i))
 		}

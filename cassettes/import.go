@@ -1,0 +1,336 @@
+package cassettes
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+)
+
+// Import writes a cassette with all interactions of a file of another recorder: vcrpy, Ruby VCR, go-vcr v1 or httprr.
+// It removes secrets as a recording does; of the options, only [WithSecrets] counts. It returns the number of
+// interactions. It never overwrites a file. Its error names file, line and column, and shows the line with a caret.
+func Import(from, to string, options ...Option) (interactions int, err error) {
+	s, err := newSettings(options)
+	if err != nil {
+		return 0, err
+	}
+	if !strings.HasSuffix(to, extension) {
+		return 0, fmt.Errorf("cassette %q: use the path of a file that ends in %s", to, extension)
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return 0, fmt.Errorf("cassette %s exists: remove it, or choose another folder", to)
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return 0, err
+	}
+	all, err := foreign(from, data)
+	if err != nil {
+		return 0, err
+	}
+	secrets := &scrubber{}
+	secrets.add(s.secrets...)
+	for _, it := range all {
+		u, _ := url.Parse(it.Request.URL) // checked
+		secrets.addCredentials(it.Request.Headers, u)
+	}
+	for n, it := range all {
+		it.ID = n
+		scrub(it, false, secrets)
+	}
+	document, err := encode(to, all)
+	if err != nil {
+		return 0, err
+	}
+	return len(all), write(to, Imported, all, document, nil)
+}
+
+// foreign reads a file of another recorder.
+func foreign(name string, data []byte) ([]*cassette.Interaction, error) {
+	if bytes.HasPrefix(data, []byte(gzipped)) {
+		text, err := unzipped(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: invalid gzip: %w", name, err)
+		}
+		data = []byte(text)
+	}
+	f := &foreignFile{name: name, text: string(data)}
+	if strings.HasPrefix(f.text, httprrBegin) {
+		f.httprr()
+	} else {
+		f.yaml()
+	}
+	if len(f.all) == 0 && f.err == nil {
+		f.refuse(1, 1, "no interactions: expected a file of vcrpy, Ruby VCR, go-vcr v1 or httprr")
+	}
+	return f.all, f.err
+}
+
+// foreignFile is a file that is read; err is the first error.
+type foreignFile struct {
+	name, text string
+	all        []*cassette.Interaction
+	err        error
+}
+
+// refuse keeps an error about a place of the file, unless there is one.
+func (f *foreignFile) refuse(line, column int, format string, args ...any) {
+	if f.err == nil {
+		f.err = fmt.Errorf("%s:%d:%d: %w\n%s", f.name, line, column, fmt.Errorf(format, args...),
+			excerpt(f.text, line, column))
+	}
+}
+
+// refuseNode keeps an error about a value; nil for the beginning of the file.
+func (f *foreignFile) refuseNode(n *yaml.Node, format string, args ...any) {
+	if n == nil {
+		n = &yaml.Node{Line: 1, Column: 1}
+	}
+	f.refuse(n.Line, n.Column, format, args...)
+}
+
+// excerpt returns a line of a text with a caret below the column. It shortens a long line.
+func excerpt(text string, line, column int) string {
+	const before, most = 40, 100
+	lines := strings.Split(text, "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	shown := []rune(strings.ToValidUTF8(strings.TrimRight(lines[line-1], "\r"), "�"))
+	at := min(max(column-1, 0), len(shown))
+	begin := 0
+	if at > before+most/2 {
+		begin = at - before
+	}
+	margin := fmt.Sprintf("%5d | ", line)
+	caret := strings.Repeat(" ", len(margin)+at-begin) + "^"
+	return margin + strings.ReplaceAll(string(shown[begin:min(len(shown), begin+most)]), "\t", " ") + "\n" + caret
+}
+
+// add keeps an interaction that begins at a place of the file.
+func (f *foreignFile) add(it *cassette.Interaction, line, column int) {
+	q, r := &it.Request, &it.Response
+	for _, err := range []error{
+		uncompress(q.Headers, &q.Body, "request"), uncompress(r.Headers, &r.Body, "response"), check(it),
+	} {
+		if err != nil {
+			f.refuse(line, column, "interaction %d: %w", len(f.all), err)
+		}
+	}
+	q.Proto, q.ProtoMajor, q.ProtoMinor = "HTTP/1.1", 1, 1
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
+	q.ContentLength, r.ContentLength = int64(len(q.Body)), int64(len(r.Body))
+	if u, err := url.Parse(q.URL); err == nil {
+		q.Host = u.Host
+	}
+	if text := http.StatusText(r.Code); r.Status == "" || r.Status == text {
+		r.Status = strings.TrimSpace(strconv.Itoa(r.Code) + " " + text)
+	}
+	f.all = append(f.all, it)
+}
+
+const gzipped = "\x1f\x8b"
+
+// uncompress undoes the encoding of a body. Recorders may keep the header of a body that they have decoded.
+func uncompress(h http.Header, body *string, where string) error {
+	encoding := h.Get("Content-Encoding")
+	if strings.HasPrefix(*body, gzipped) {
+		text, err := unzipped([]byte(*body))
+		if err != nil {
+			return fmt.Errorf("the %s body is not valid gzip: %w", where, err)
+		}
+		*body = text
+	} else if encoding != "" && !utf8.ValidString(*body) {
+		return fmt.Errorf("the %s body has the content encoding %q: record it uncompressed or as gzip", where, encoding)
+	}
+	if encoding != "" {
+		h.Del("Content-Encoding")
+		h.Del("Content-Length")
+	}
+	return nil
+}
+
+// yaml reads a file of vcrpy, Ruby VCR or go-vcr v1, which differ in a few names.
+func (f *foreignFile) yaml() {
+	dec := yaml.NewDecoder(strings.NewReader(f.text))
+	var document yaml.Node
+	if err := dec.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
+		f.invalidYAML(err)
+		return
+	}
+	if err := dec.Decode(&yaml.Node{}); err == nil {
+		f.refuse(1, 1, "found a second YAML document: expected one")
+	} else if !errors.Is(err, io.EOF) {
+		f.invalidYAML(err)
+	}
+	if len(document.Content) == 0 {
+		return
+	}
+	root := f.of(document.Content[0])
+	if version := root.member("version"); version.Node != nil && version.Value == "2" {
+		f.refuseNode(version.Node, "this is a cassette of go-vcr v4: use it as it is")
+	}
+	list := root.member("interactions", "http_interactions")
+	if list.Node == nil {
+		return
+	}
+	if list.Kind != yaml.SequenceNode {
+		f.refuseNode(list.Node, "expected a list of interactions")
+		return
+	}
+	for _, n := range list.Content {
+		it := f.of(n)
+		q, r := it.part("request"), it.part("response")
+		code, status := r.status()
+		f.add(&cassette.Interaction{
+			Request: cassette.Request{
+				Method: strings.ToUpper(q.member("method").text()), URL: q.member("uri", "url").text(),
+				Headers: q.member("headers").header(), Body: q.member("body").text(),
+			},
+			Response: cassette.Response{
+				Code: code, Status: status, Headers: r.member("headers").header(), Body: r.member("body", "content").text(),
+			},
+		}, n.Line, n.Column)
+	}
+}
+
+func (f *foreignFile) invalidYAML(err error) {
+	var placed *yaml.LoadError
+	if errors.As(err, &placed) {
+		f.refuse(placed.Mark.Line, placed.Mark.Column, "invalid YAML: %s", placed.Message)
+		return
+	}
+	f.refuse(1, 1, "invalid YAML: %w", err)
+}
+
+// foreignNode is a value of the file; Node is nil if it is missing.
+type foreignNode struct {
+	*yaml.Node
+	file *foreignFile
+}
+
+func (f *foreignFile) of(n *yaml.Node) foreignNode {
+	if n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n != nil && n.Tag == "!!null" {
+		n = nil
+	}
+	return foreignNode{n, f}
+}
+
+// member returns the first of these members of a mapping.
+func (n foreignNode) member(names ...string) foreignNode {
+	for _, name := range names {
+		for known, value := range n.members() {
+			if known == name {
+				return n.file.of(value)
+			}
+		}
+	}
+	return n.file.of(nil)
+}
+
+func (n foreignNode) members() iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		for i := 0; n.Node != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if !yield(n.Content[i].Value, n.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// part returns a mapping that must be there.
+func (n foreignNode) part(name string) foreignNode {
+	p := n.member(name)
+	switch {
+	case p.Node == nil:
+		n.file.refuseNode(n.Node, "the member %s is missing", name)
+	case p.Kind != yaml.MappingNode:
+		n.file.refuseNode(p.Node, "%s is not a mapping", name)
+	}
+	return p
+}
+
+// text returns a text: a scalar, or the member string of a body. "" if it is missing.
+func (n foreignNode) text() string {
+	switch {
+	case n.Node == nil:
+		return ""
+	case n.Kind == yaml.MappingNode:
+		for name, value := range n.members() {
+			switch name {
+			case "string":
+				return n.file.of(value).text()
+			case "base64_string":
+				return n.file.of(value).decoded()
+			}
+		}
+	case n.Kind == yaml.ScalarNode && (n.Tag == "!!binary" || n.Tag == "!binary"):
+		return n.decoded()
+	case n.Kind == yaml.ScalarNode:
+		return n.Value
+	}
+	n.file.refuseNode(n.Node, "expected a text, or a mapping with the member string or base64_string")
+	return ""
+}
+
+func (n foreignNode) decoded() string {
+	if n.Node == nil {
+		return ""
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Value), ""))
+	if err != nil {
+		n.file.refuseNode(n.Node, "invalid base64: %w", err)
+	}
+	return string(data)
+}
+
+// header returns a mapping from names to values or lists of values.
+func (n foreignNode) header() http.Header {
+	h := http.Header{}
+	for name, value := range n.members() {
+		switch values := n.file.of(value); {
+		case values.Node == nil:
+		case values.Kind == yaml.SequenceNode:
+			for _, value := range values.Content {
+				h.Add(name, n.file.of(value).text())
+			}
+		default:
+			h.Add(name, values.text())
+		}
+	}
+	return h
+}
+
+// status returns the code and text of a response: {code: 200, message: OK}, a code, or a code and a text.
+func (n foreignNode) status() (code int, status string) {
+	at := n.member("status")
+	number := n.member("status_code", "code")
+	switch {
+	case at.Node != nil && at.Kind == yaml.MappingNode:
+		number, status = at.member("code"), at.member("message").text()
+	case at.Node != nil && number.Node == nil:
+		number = at
+	}
+	digits, _, _ := strings.Cut(number.text(), " ")
+	code, err := strconv.Atoi(digits)
+	if err != nil {
+		n.file.refuseNode(cmp.Or(number.Node, at.Node, n.Node), "expected the status of the response, such as 200")
+	}
+	return code, status
+}
