@@ -36,8 +36,9 @@ func connect(t *testing.T, o client.Options) *client.Client {
 
 func TestTheNewestCommonRevisionIsNegotiated(t *testing.T) {
 	for _, r := range server.AllRevisions() {
-		for _, tells := range []bool{false, true} {
-			srv, err := server.Start(server.Options{Revisions: []server.Revision{r}, ListVersionsToModern: tells}, ask)
+		for _, o := range []server.Options{{}, {ListVersionsToModern: true}, {AnswerDiscover: true}} {
+			o.Revisions = []server.Revision{r}
+			srv, err := server.Start(o, ask)
 			require.NoError(t, err)
 			c := connect(t, client.Options{URL: srv.URL, Sampling: paris})
 			require.Equal(t, r, c.Revision())
@@ -239,7 +240,7 @@ func TestALostSessionIsReplaced(t *testing.T) {
 }
 
 func TestAnUnknownToolIsAnError(t *testing.T) {
-	c := connect(t, client.Options{URL: server.New(t, ask).URL})
+	c := connect(t, client.Options{URL: server.New(t).URL})
 	_, err := c.CallTool(t.Context(), "none", nil)
 	var refused *client.Error
 	require.ErrorAs(t, err, &refused)

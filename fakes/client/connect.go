@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -46,6 +47,9 @@ type Options struct {
 	Consent func(ctx context.Context, params, result map[string]any) error
 	// Timeout is how long Sampling may take for one request; 0 for a minute, negative for no limit.
 	Timeout time.Duration
+	// Loop makes the client run the tool loop itself; nil leaves it to the server, as the specification does. Sampling is
+	// then called once for each iteration.
+	Loop *Loop
 	// MaxRounds is how many times one call may ask for input (2026-07-28) before the client abandons it; 0 for 80.
 	MaxRounds int
 	// Notified receives the server's notifications, except cancellations. It may be called from any goroutine.
@@ -114,6 +118,11 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	}
 	if _, err := mcpjson.Object(o.Capabilities); err != nil {
 		return nil, errors.Join(errors.New("client: Options.Capabilities is not a JSON object"), err)
+	}
+	if o.Loop != nil {
+		if err := validPatterns(o.Loop.Allowed); err != nil {
+			return nil, fmt.Errorf("client: Options.Loop.Allowed: %w", err)
+		}
 	}
 	c := &Client{options: o, base: ctx, revision: o.Revision, restarting: make(chan struct{}, 1)}
 	if c.declared()["sampling"] != nil && o.Sampling == nil {

@@ -18,7 +18,8 @@
 //
 // The files: connect and call are the API; negotiate finds the revision; session, stream and listen are the older
 // revisions over HTTP, stateless and mrtr the newest, stdio the pipe of both; sampling, validate and history decide
-// about a sampling request; tasks, cancel and progress go with it.
+// about a sampling request; loop and loop_calls run the tool loop in place of the server ([Loop]); tasks, cancel and
+// progress go with it.
 //
 // [client/model]: https://pkg.go.dev/github.com/mcp-conform/mcp-conform/fakes/client/model
 package client

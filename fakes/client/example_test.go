@@ -2,8 +2,10 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
@@ -90,4 +92,62 @@ func ExampleOptions() {
 	// Output:
 	// May the model be asked? Be brief.
 	// The client said: Paris, I believe.
+}
+
+// The client runs the tool loop: it calls the server's tools for the model, and returns the final answer.
+func ExampleLoop() {
+	fake, err := llm.Start(llm.Options{}, llm.Script(
+		llm.When(llm.LastUser("umbrella")).Reply(llm.Call("weather", `{"city":"Paris"}`)),
+		llm.When(llm.ToolResults(1)).Reply(llm.Text("Leave it at home.")),
+	)...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer fake.Close()
+	weather := server.Tool{
+		Name:        "weather",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`),
+		Handler: func(s *server.Session) (any, error) {
+			fmt.Println("called with", string(s.Arguments()))
+			return "18°C and sunny", nil
+		},
+	}
+	srv, err := server.Start(server.Options{}, weather, server.Tool{Name: "advice",
+		Handler: func(s *server.Session) (any, error) {
+			result, err := s.Sample(s.Ask("Do I need an umbrella?", weather))
+			return client.Result(result).Text(), err
+		}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+
+	asked := model.New(model.Options{URL: fake.BaseURLs()[dialect.OpenAIChat], Key: "sk-example"})
+	c, err := client.Connect(context.Background(), client.Options{
+		URL:      srv.URL,
+		Sampling: asked.Sample,
+		Loop: &client.Loop{
+			MaxIterations: 5,
+			Timeout:       time.Minute,
+			Allowed:       []string{"weather*"},
+			Observe: func(e client.LoopEvent) {
+				fmt.Println(e.Iteration, e.Tools, e.Ended)
+			},
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	result, err := c.CallTool(context.Background(), "advice", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Text())
+	// Output:
+	// called with {"city":"Paris"}
+	// 1 [weather] false
+	// 2 [] false
+	// 2 [] true
+	// Leave it at home.
 }

@@ -35,7 +35,13 @@ func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[st
 	if refused := c.consent(ctx, params, nil); refused != nil {
 		return nil, refused
 	}
-	result, err := c.handle(ctx, params)
+	answer := c.handle
+	if loop := c.options.Loop; loop != nil {
+		answer = func(ctx context.Context, params map[string]any) (map[string]any, error) {
+			return loop.run(ctx, c, params)
+		}
+	}
+	result, err := answer(ctx, params)
 	if err != nil {
 		return nil, handlerError(err)
 	}

@@ -8,6 +8,8 @@
 //		llm.When(llm.ToolResults(2)).Reply(llm.Text("Paris 18°C, London 15°C")),
 //	)
 //	client := openai.NewClient(option.WithBaseURL(srv.OpenAI()), …)
+//	…
+//	llm.AssertConversation(t, &srv.Requests()[1], "user: weather?", `assistant uses get_weather {"city":"Paris"}`, …)
 //
 // The server is as strict as the provider: it refuses an invalid history with the provider's own error shape. If no
 // rule matches a request, the error names the nearest rule and the first difference. SDKs do not retry it.
@@ -29,6 +31,7 @@
 //	a content filter       Reply(Text("So")).StopReason(StopContentFilter)
 //	a giant answer         Reply(Text(strings.Repeat("x", 50<<20)))
 //	a late tool delta      Reply(Call("t", `{"a":1}`)).LateUse()
+//	interleaved calls      Reply(Call("t", `{"a":1}`), Call("u", `{"b":2}`)).Stream(Interleaved)
 //	cookies, accounts      Reply(Text("a")).Header(h).Account("org-1")
 //	an error               Fail(&Error{Status: 429, Message: "slow down", Header: RetryAfter(3)})
 //	a delayed answer       Hold(gate), until the test opens the [Gate]
@@ -49,21 +52,23 @@
 //
 // # Compatible servers
 //
-// Servers with their own variant of OpenAI's format have their own base URLs in [Server.Bases]: mistral, openrouter,
-// groq, xai, and index-from-one, which counts tool calls from 1. Rules see them as the dialect openai-chat.
+// Servers with their own variant of OpenAI's format have their own base URLs in [Server.BaseURLs]: mistral, openrouter,
+// groq, xai, xai-responses, and index-from-one, which counts tool calls from 1. All others, such as DeepSeek, Together,
+// vLLM and gateways, have the base URL compatible. Rules see them as the dialect openai-chat. [Thinking] reaches the
+// caller in the member that each server has for it; [WithoutDone] ends a stream without [DONE].
 //
 // # Speed
 //
 // The journal is bounded: see [Options]. A benchmark compares the fake, with matching, strict checks and journal, with
-// a net/http handler that sends the same bytes: 16 connections, requests of 1 KB, eight chunks when streamed. Medians
-// of 30 turns of 3,000 requests, on two busy cores:
+// a net/http handler that sends the same bytes, and with aimock 1.43 on Node.js: 16 connections, requests of 1 KB,
+// eight events when streamed. Processor time per request, with the client's, on two busy cores:
 //
-//	           handler/s    fake/s    ratio of a turn
-//	plain       9,600        6,500    74 %
-//	streamed    4,700        3,900    80 %
+//	           handler    fake    aimock
+//	plain       51 µs     95 µs   205 µs
+//	streamed    91 µs     97 µs   250 µs
 //
-// In processor time per request the ratio was 76 to 83 % plain, 80 to 84 % streamed. The command that serves a script
-// was ready after 20 to 40 ms, with 37 MB of memory after 100,000 requests. To repeat the measurements:
+// The command that serves a script was ready after 20 to 40 ms, with 37 MB of memory after 100,000 requests. To repeat
+// the measurements:
 //
 //	go test ./fakes/llm -run '^$' -bench Requests -benchtime 30x
 //	go test ./cmd/mcp-conform -run '^$' -bench Serve -benchtime 3x

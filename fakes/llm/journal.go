@@ -25,10 +25,12 @@ type Exchange struct {
 	Body []byte
 	// Request is the neutral form, decoded again by each call of [Server.Journal]. Nil: the body is unreadable.
 	Request *Request
-	// Owner is the mark of the request's script; "" means the server's detach rules. Marks are all marks in the
+	// Owner is the mark of the request's script; "" means the server's own rules. Marks are all marks in the
 	// request, sorted: others than Owner leaked into the conversation.
 	Owner string
 	Marks []string
+	// Host is true for a request of the host's own, which [Options.Agent] answers.
+	Host bool
 	// Rule describes the rule that answered, Miss says why none did, Refused why the server refused the request before
 	// rules applied. At most one is set.
 	Rule    string
@@ -45,9 +47,10 @@ type Exchange struct {
 	// Began is when the request was read, Ended when the answer was written or the caller hung up. Zero before that.
 	Began, Ended time.Time
 
-	codec   dialect.Codec // nil if the body is unreadable
-	url     *url.URL
-	dropped bool // from the journal
+	codec     dialect.Codec // nil if the body is unreadable
+	completed []byte        // the body with what it refers to; nil if it does not refer to anything
+	url       *url.URL
+	dropped   bool // from the journal
 }
 
 // journal keeps a server's last exchanges within limits. The server's mutex guards it.
@@ -62,7 +65,7 @@ type journal struct {
 // exchangeCost estimates the memory of an exchange without its body, in bytes.
 const exchangeCost = 2 << 10
 
-func (x *Exchange) cost() int64 { return exchangeCost + int64(len(x.Body)) }
+func (x *Exchange) cost() int64 { return exchangeCost + int64(len(x.Body)+len(x.completed)) }
 
 func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	j.number++
@@ -127,7 +130,11 @@ func (x *Exchange) decode() {
 		return
 	}
 	r := &http.Request{Method: x.Method, URL: x.url, Header: x.Header}
-	req, refused := x.codec.Decode(r, x.Body)
+	body := x.Body
+	if x.completed != nil {
+		body = x.completed
+	}
+	req, refused := x.codec.Decode(r, body)
 	if refused == nil { // always, as the first decoding succeeded
 		req.Decoded = nil // internal to the codec
 		x.Request = req
@@ -146,6 +153,7 @@ func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.journal = journal{number: s.journal.number}
+	s.stored = storage{}
 	for _, script := range s.scripts {
 		script.reset()
 	}

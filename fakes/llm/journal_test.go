@@ -60,7 +60,7 @@ func TestDroppedMissesAreCounted(t *testing.T) {
 	first, second := &Exchange{url: &url.URL{}}, &Exchange{url: &url.URL{}}
 	s.open(first)
 	s.open(second)
-	s.miss(codecs[0].Codec, first, http.ErrNoCookie)
+	s.miss(codecs[0], first, http.ErrNoCookie)
 	require.EqualValues(t, 1, s.journal.misses)
 }
 

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // Matcher decides whether a rule applies to a request. It must be safe for concurrent use and must not change the
@@ -42,15 +40,7 @@ func Any() Matcher {
 // included.
 func LastUser(text string) Matcher {
 	return matcher(func(r *Request) error {
-		turn := r.LastUserTurn()
-		if len(turn) == 1 {
-			return contains("the last user turn", dialect.PlainText(turn[0].Content), text)
-		}
-		texts := make([]string, len(turn))
-		for i := range turn {
-			texts[i] = dialect.PlainText(turn[i].Content)
-		}
-		return contains("the last user turn", strings.Join(texts, "\n"), text)
+		return contains("the last user turn", r.LastText(), text)
 	}, "LastUser(%q)", text)
 }
 
@@ -63,11 +53,11 @@ func System(text string) Matcher {
 func ToolResults(n int) Matcher {
 	return matcher(func(r *Request) error {
 		return same("the number of tool results in the last user turn",
-			len(dialect.Blocks(r.LastUserTurn(), dialect.ToolResult)), n)
+			len(r.ToolResults()), n)
 	}, "ToolResults(%d)", n)
 }
 
-// Turn matches the model's nth turn: 1, plus one for each assistant message in the history.
+// Turn matches the model's nth turn: 1, plus one for each run of assistant messages in the history.
 func Turn(n int) Matcher {
 	return matcher(func(r *Request) error { return same("the turn", r.Turn(), n) }, "Turn(%d)", n)
 }

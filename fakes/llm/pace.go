@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Pace is the speed of the model. The zero value is immediate. In a testing/synctest bubble its waits are virtual.
+// Pace is the speed of the model. The zero value is immediate: all events of a stream leave together. In a
+// testing/synctest bubble its waits are virtual.
 type Pace struct {
 	// FirstToken is the time before the answer's header.
 	FirstToken time.Duration

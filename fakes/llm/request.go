@@ -19,14 +19,36 @@ type (
 	Message = dialect.Message
 	// Block is one piece of a message or a reply.
 	Block = dialect.Block
+	// BlockType is the kind of a block.
+	BlockType = dialect.BlockType
+	// Role is who sent a message.
+	Role = dialect.Role
+	// Usage is the tokens that an answer reports.
+	Usage = dialect.Usage
 	// Tool is a tool that a request offers.
 	Tool = dialect.Tool
+	// DecodedReply is what a model said, read from the bytes of its answer.
+	DecodedReply = dialect.DecodedReply
 	// Answer is the HTTP answer of a [Source].
 	Answer = dialect.Answer
 	// Error is a provider error, for [Rule.Fail].
 	Error = dialect.Error
 	// StopReason is why the model stopped.
 	StopReason = dialect.StopReason
+)
+
+// The roles of messages, and the types of blocks.
+const (
+	User      = dialect.User
+	Assistant = dialect.Assistant
+
+	TypeText       = dialect.Text
+	TypeImage      = dialect.Image
+	TypeAudio      = dialect.Audio
+	TypeToolUse    = dialect.ToolUse
+	TypeToolResult = dialect.ToolResult
+	TypeThinking   = dialect.Thinking
+	TypeOther      = dialect.Other
 )
 
 // MCP's stop reasons. An unknown word reaches the wire unchanged.
@@ -42,6 +64,14 @@ const (
 const (
 	StopRefusal       = dialect.StopRefusal
 	StopContentFilter = dialect.StopContentFilter
+)
+
+// Forms of streams, for [Rule.Stream].
+const (
+	Interleaved      = dialect.Interleaved
+	RepeatedNames    = dialect.RepeatedNames
+	TextBesideFinish = dialect.TextBesideFinish
+	WithoutDone      = dialect.WithoutDone
 )
 
 // Text is a text in a reply.
@@ -77,17 +107,54 @@ func Dialects() []string {
 // Decode reads a recorded request of a dialect; path is the URL path of the request. It does not apply the provider's
 // rules. The request owns a copy of the body. The error reports an unknown dialect or an unreadable body.
 func Decode(name, path string, body []byte) (*Request, error) {
+	req, _, err := decode(name, path, body)
+	return req, err
+}
+
+// Check applies the provider's rules to a recorded request as [Decode] reads it, with the headers that the provider
+// requires. The error says why the provider refuses it.
+func Check(name, path string, body []byte) error {
+	req, codec, err := decode(name, path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer key")
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	if bad := codec.Check(req); bad != nil {
+		return bad
+	}
+	return nil
+}
+
+func decode(name, path string, body []byte) (*Request, dialect.Codec, error) {
+	codec, err := codecOf(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path},
+		Header: http.Header{"Content-Type": {"application/json"}}}
+	req, bad := codec.Decode(r, bytes.Clone(body))
+	if bad != nil {
+		return nil, nil, bad
+	}
+	return req, codec, nil
+}
+
+// DecodeReply reads what the model said from the recorded body of an answer with status 200, plain or streamed. The
+// error reports an unknown dialect, an unreadable body, or an error of the model.
+func DecodeReply(name string, body []byte) (*DecodedReply, error) {
+	codec, err := codecOf(name)
+	if err != nil {
+		return nil, err
+	}
+	return codec.DecodeReply(body)
+}
+
+func codecOf(name string) (dialect.Codec, error) {
 	for _, d := range codecs {
-		if d.Name() != name {
-			continue
+		if d.Name() == name {
+			return d, nil
 		}
-		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path},
-			Header: http.Header{"Content-Type": {"application/json"}}}
-		req, bad := d.Decode(r, bytes.Clone(body))
-		if bad != nil {
-			return nil, bad
-		}
-		return req, nil
 	}
 	return nil, fmt.Errorf("dialect %q is unknown: want one of %s", name, strings.Join(Dialects(), ", "))
 }

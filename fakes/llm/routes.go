@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"crypto/subtle"
 	"fmt"
 	"net"
 	"net/http"
@@ -30,30 +31,16 @@ type target struct {
 func routes() []route {
 	var sideRoutes, conversations []route
 	for _, d := range codecs {
-		if a, ok := d.Codec.(dialect.SideRequests); ok {
+		if a, ok := d.(dialect.SideRequests); ok {
 			for _, pattern := range a.SideRequestPatterns() {
-				sideRoutes = append(sideRoutes, newRoute(pattern, target{d.Codec, a}))
+				sideRoutes = append(sideRoutes, newRoute(pattern, target{d, a}))
 			}
 		}
 		for _, pattern := range d.Patterns() {
-			conversations = append(conversations, newRoute(pattern, target{Codec: d.Codec}))
+			conversations = append(conversations, newRoute(pattern, target{Codec: d}))
 		}
 	}
 	return append(sideRoutes, conversations...)
-}
-
-// exactRoutes indexes conversation routes without wildcards by path if no other route can match. Nearly every request
-// uses one.
-func exactRoutes(all []route) map[string]*route {
-	exact := map[string]*route{}
-	for i := range all {
-		at := &all[i]
-		first := slices.IndexFunc(all, func(r route) bool { return r.method == at.method && r.matches(at.literal) })
-		if at.literal != "" && at.side == nil && first == i {
-			exact[at.literal] = at
-		}
-	}
-	return exact
 }
 
 // newRoute parses a pattern of [http.ServeMux]: a method and a path with {name} for a segment, a final {name...} for
@@ -96,12 +83,8 @@ func (r *route) matches(path string) bool {
 
 // find returns the target of a request, or the answer if there is none.
 func (s *Server) find(r *http.Request) (target, *routingError) {
-	if !s.local(r.Host) {
-		return target{}, &routingError{status: http.StatusForbidden, text: fmt.Sprintf(
-			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
-	}
-	if at := s.exact[r.URL.Path]; at != nil && at.method == r.Method {
-		return at.target, nil
+	if err := s.stranger(r); err != nil {
+		return target{}, err
 	}
 	var allowed []string
 	for i := range s.routes {
@@ -118,17 +101,40 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 	}
 	if len(allowed) > 0 {
 		methods := strings.Join(allowed, ", ")
-		return target{}, &routingError{status: http.StatusMethodNotAllowed, allow: methods, text: fmt.Sprintf(
-			"%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
+		return target{}, &routingError{path: r.URL.Path, status: http.StatusMethodNotAllowed, allow: methods,
+			text: fmt.Sprintf("%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
 	}
 	var patterns []string
 	for _, d := range codecs {
-		for _, pattern := range d.Patterns() {
-			patterns = append(patterns, fmt.Sprintf("%s (%s)", pattern, d.Name()))
+		patterns = append(patterns, fmt.Sprintf("%s (%s)", d.Patterns()[0], d.Name()))
+	}
+	return target{}, &routingError{path: r.URL.Path, status: http.StatusNotFound, text: fmt.Sprintf(
+		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(patterns, ", "))}
+}
+
+// stranger returns the answer to a caller who is not allowed; nil for one who is.
+func (s *Server) stranger(r *http.Request) *routingError {
+	switch {
+	case s.options.Exposed && !s.hasKey(r):
+		return &routingError{path: r.URL.Path, status: http.StatusUnauthorized,
+			text: "the key is missing or wrong: this model server is exposed to other machines, and wants the key it was " +
+				"started with"}
+	case !s.options.Exposed && !s.local(r.Host):
+		return &routingError{path: r.URL.Path, status: http.StatusForbidden, text: fmt.Sprintf(
+			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
+	}
+	return nil
+}
+
+// hasKey reports whether a request has the key, where any provider expects it.
+func (s *Server) hasKey(r *http.Request) bool {
+	for _, given := range []string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"),
+		r.Header.Get("Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key")} {
+		if subtle.ConstantTimeCompare([]byte(given), []byte(s.options.Key)) == 1 {
+			return true
 		}
 	}
-	return target{}, &routingError{status: http.StatusNotFound, text: fmt.Sprintf(
-		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(patterns, ", "))}
+	return false
 }
 
 // local reports whether a request's host is this machine or the listener's address. Any other host may be a browser
@@ -147,18 +153,24 @@ func (s *Server) local(hostport string) bool {
 	return strings.EqualFold(host, "localhost") || host == s.host
 }
 
-// routingError is a request outside all dialects, which gets a plain error.
+// routingError is a request outside all dialects.
 type routingError struct {
+	path   string
 	status int
 	text   string
 	allow  string
 }
 
+// answer writes the error so that every SDK shows its text: as an object, or as a string below Ollama's path.
 func (m *routingError) answer() dialect.Answer {
 	h := http.Header{"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}}
 	if m.allow != "" {
 		h.Set("Allow", m.allow)
 	}
+	var told any = m.text
+	if !strings.HasPrefix(m.path, "/api/") {
+		told = dialect.Ordered("type", "not_found_error", "message", m.text)
+	}
 	return dialect.Answer{Status: m.status, Header: h,
-		Chunks: [][]byte{dialect.Marshal(map[string]string{"error": m.text})}}
+		Chunks: [][]byte{dialect.Ordered("type", "error", "error", told)}}
 }

@@ -14,9 +14,11 @@ import (
 // Rule is the model's answer to matching requests. [When] creates one; its methods change and return it. Servers copy
 // their rules, so that several can share one, and later changes have no effect.
 type Rule struct {
+	name     string
 	matchers []Matcher
 	reply    dialect.Reply
 	replies  bool
+	content  func(*Request) []Block // in place of the reply's content; may be nil
 	fail     *Error
 	faults   []Fault
 	pace     *Pace // nil: the server's
@@ -41,6 +43,22 @@ func (r *Rule) Reply(blocks ...Block) *Rule {
 	return r
 }
 
+// ReplyFunc answers with the blocks that content returns for the request: for a reply that quotes it, such as a call of
+// a tool by the name under which it is offered. Content must not keep or change the request. Several goroutines may
+// call it at once.
+func (r *Rule) ReplyFunc(content func(*Request) []Block) *Rule {
+	r.content, r.replies = content, true
+	return r
+}
+
+// Usage sets the tokens that the answer reports: those of the request, those of the answer, and how many of the request
+// were read from the provider's cache. Default: an estimate by the size of both. Each dialect has its own members for
+// them.
+func (r *Rule) Usage(input, output, cached int) *Rule {
+	r.reply.Usage = &Usage{Input: input, Output: output, Cached: cached}
+	return r
+}
+
 // StopReason sets the stop reason, in MCP's words or the provider's. Default: toolUse if the reply has a tool use, else
 // endTurn. It may contradict the reply: a fault worth testing.
 func (r *Rule) StopReason(reason StopReason) *Rule {
@@ -58,6 +76,12 @@ func (r *Rule) Model(name string) *Rule {
 // plain answer.
 func (r *Rule) LateUse() *Rule {
 	r.reply.LateUse = true
+	return r
+}
+
+// Stream adds a form to the stream of a chat completion: see [dialect.StreamForm]. It has no effect on other answers.
+func (r *Rule) Stream(form dialect.StreamForm) *Rule {
+	r.reply.Stream |= form
 	return r
 }
 
@@ -109,8 +133,17 @@ func (r *Rule) Optional() *Rule {
 	return r
 }
 
-// String returns the rule's matchers as written in a test.
+// Named sets the name of the rule in messages, such as its place in a file. Default: its matchers as written in a test.
+func (r *Rule) Named(name string) *Rule {
+	r.name = name
+	return r
+}
+
+// String returns the rule's name, or its matchers as written in a test.
 func (r *Rule) String() string {
+	if r.name != "" {
+		return r.name
+	}
 	names := make([]string, len(r.matchers))
 	for i, m := range r.matchers {
 		if s, ok := m.(fmt.Stringer); ok {
@@ -146,10 +179,22 @@ func (r *Rule) check() (delivery, error) {
 		err = fmt.Errorf("fails with the status %d: want one from 400 to 599", r.fail.Status)
 	case r.limited && r.times < 1:
 		err = fmt.Errorf("answers %d times: want at least 1", r.times)
-	case r.pace != nil:
-		err = r.pace.Validate()
+	default:
+		err = r.checkSettings()
 	}
 	return d, err
+}
+
+// checkSettings validates the pace and the usage.
+func (r *Rule) checkSettings() error {
+	if u := r.reply.Usage; u != nil && (u.Cached < 0 || u.Input < u.Cached || u.Output < 0) {
+		return fmt.Errorf("reports the usage %d, %d, %d: want no negative number, and not more cached than input",
+			u.Input, u.Output, u.Cached)
+	}
+	if r.pace != nil {
+		return r.pace.Validate()
+	}
+	return nil
 }
 
 func (r *Rule) addHeaders(codec dialect.Codec, a *Answer) {
@@ -157,7 +202,6 @@ func (r *Rule) addHeaders(codec dialect.Codec, a *Answer) {
 	if r.header == nil && (r.account == "" || !names) {
 		return
 	}
-	a.Header = a.Header.Clone() // codecs may share headers
 	maps.Copy(a.Header, r.header)
 	if names && r.account != "" {
 		a.Header.Set(named.AccountHeader(), r.account)

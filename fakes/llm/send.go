@@ -61,14 +61,14 @@ func (s *Server) sendChunks(ctx context.Context, w http.ResponseWriter, x *Excha
 	}
 	for i, chunk := range o.Chunks {
 		pause := o.pauseBefore(i)
-		if pause > 0 {
-			_ = control.Flush() // at least the header
-		}
 		switch {
 		case o.delivery.spread > 0:
 			pause += o.due(i) - time.Since(began)
 		case i > 0:
 			pause += waits.vary(waits.Token)
+		}
+		if pause > 0 {
+			_ = control.Flush() // at least the header
 		}
 		if !s.wait(ctx, pause) {
 			return false
@@ -76,10 +76,11 @@ func (s *Server) sendChunks(ctx context.Context, w http.ResponseWriter, x *Excha
 		if s.options.Record != nil {
 			s.record(x, trace.Event{Chunk: &trace.ModelChunk{Exchange: x.Number, Data: chunk}})
 		}
-		if i == len(o.Chunks)-1 && !stalling {
+		last := i == len(o.Chunks)-1
+		if last && !stalling {
 			s.end(x, o.Answer, completed)
 		}
-		if s.write(ctx, w, control, chunk, split, o) != nil {
+		if s.write(ctx, w, control, chunk, split, o, last) != nil {
 			return false
 		}
 	}
@@ -111,11 +112,12 @@ func length(chunks [][]byte) int {
 	return n
 }
 
-// write writes a chunk, split as the rule says, and flushes each piece and each chunk of a stream.
+// write writes a chunk, split as the rule says, and flushes each piece. Without a split, it flushes the last chunk of a
+// stream: what no wait separates leaves together.
 func (s *Server) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, chunk []byte,
-	split splitter, o *outcome) error {
+	split splitter, o *outcome, last bool) error {
 	if split == nil {
-		return writeAndFlush(w, control, chunk, o.Stream || len(o.Chunks) > 1)
+		return writeAndFlush(w, control, chunk, o.Stream && last)
 	}
 	for i, piece := range split(chunk) {
 		if i > 0 && !s.wait(ctx, o.delivery.between) {

@@ -20,7 +20,7 @@ type outcome struct {
 
 // serve reads a request, records it in journal and trace, and answers it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == JournalPath && s.local(r.Host) {
+	if r.URL.Path == JournalPath && s.stranger(r) == nil {
 		s.serveJournal(w, r)
 		return
 	}
@@ -50,16 +50,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case x.SideRequest:
 		s.send(w, r, x, outcome{Answer: to.side.AnswerSideRequest(r, body)})
 	default:
-		o := s.decide(to.Codec, x, req)
-		s.send(w, r, x, o)
-		s.recycle(to.Codec, x, req, o.Answer)
-	}
-}
-
-// recycle returns an answer's memory to its codec, unless a trace or an interrupted write may still use it.
-func (s *Server) recycle(codec dialect.Codec, x *Exchange, req *Request, a dialect.Answer) {
-	if recycler, ok := codec.(dialect.Recycler); ok && s.options.Source == nil && s.options.Record == nil && !x.HungUp {
-		recycler.Recycle(req, a)
+		s.send(w, r, x, s.decide(to.Codec, x, req))
 	}
 }
 
@@ -80,9 +71,9 @@ func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*
 	s.mu.Unlock()
 	req, refused := s.decode(to, r, x, tooLarge)
 	switch {
-	case len(marks) == 0:
+	case len(marks) == 0 && s.agent == nil:
 	case req != nil:
-		x.Owner, x.Marks = owner(req, marks)
+		s.attribute(x, req, marks)
 	default:
 		x.Marks = marksIn(marks, string(x.Body))
 		x.Owner = single(x.Marks)
@@ -91,6 +82,17 @@ func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*
 		return req, refused
 	}
 	return req, to.Check(req)
+}
+
+// attribute finds the owner of a request.
+func (s *Server) attribute(x *Exchange, req *Request, marks []string) {
+	x.Owner, x.Marks = owner(req, marks)
+	if s.agent == nil {
+		return
+	}
+	if x.Host = s.agent.host(req, marks); x.Host {
+		x.Owner = ""
+	}
 }
 
 // decode decodes a request. A side request gives nil.
@@ -106,7 +108,14 @@ func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) 
 	if x.SideRequest {
 		return nil, nil
 	}
-	req, refused := to.Decode(r, x.Body)
+	body, refused := s.complete(to.Codec, x)
+	if refused != nil && !s.options.Lenient {
+		return nil, refused
+	}
+	if refused != nil {
+		body = x.Body
+	}
+	req, refused := to.Decode(r, body)
 	if refused != nil {
 		return nil, refused
 	}
@@ -116,6 +125,9 @@ func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) 
 
 // decide returns the answer of the source or of the owner's rules.
 func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome {
+	if s.agent != nil && x.Owner == "" {
+		return outcome{Answer: codec.Encode(req, s.agent.reply(req)), pace: s.options.Pace}
+	}
 	if s.options.Source != nil {
 		answer, err := s.options.Source.Answer(req)
 		if err == nil && (answer.Status < 200 || answer.Status > 599) {
@@ -129,9 +141,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	s.mu.Lock()
 	script := s.scripts[x.Owner]
 	s.mu.Unlock()
-	visible := *req
-	visible.Decoded = nil // codec memory that is reused; a matcher may keep the request
-	rule, err := script.choose(&visible)
+	rule, err := script.choose(req)
 	if err != nil {
 		return s.miss(codec, x, err)
 	}
@@ -147,8 +157,12 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 		o.Answer = codec.EncodeError(rule.fail.At(x.url))
 	} else {
 		o.gate = rule.gate
+		if rule.content != nil {
+			reply.Content = rule.content(req)
+		}
 		reply.Serial = script.serial.Add(1)
 		o.Answer = codec.Encode(req, &reply)
+		s.keep(codec, req, o.Answer)
 	}
 	if o.delivery.cut.ending != whole {
 		o.cutShort(codec, x, req, &reply)
@@ -177,7 +191,7 @@ func (s *Server) open(x *Exchange) {
 	s.mu.Unlock()
 	if s.options.Record != nil {
 		s.record(x, trace.Event{Request: &trace.ModelRequest{
-			Exchange: x.Number, Dialect: x.Dialect, SideRequest: x.SideRequest, Method: x.Method, Path: x.Path,
+			Exchange: x.Number, Dialect: x.Dialect, SideRequest: x.SideRequest, Host: x.Host, Method: x.Method, Path: x.Path,
 			Header: trace.SelectHeader(x.Header, s.options.planted), Body: x.Body,
 		}})
 	}
@@ -200,7 +214,7 @@ func (s *Server) end(x *Exchange, a dialect.Answer, h endReason) {
 	if s.options.Record != nil {
 		s.record(x, trace.Event{End: &trace.ModelEnd{
 			Exchange: x.Number, Status: a.Status, Stream: a.Stream, HungUp: h == hungUp, Closed: h == closed,
-			Fault: x.Fault, Unmatched: x.Miss, Refused: x.Refused,
+			Fault: x.Fault, Unmatched: x.Miss, Refused: x.Refused, Host: x.Host,
 		}})
 	}
 }

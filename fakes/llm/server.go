@@ -17,22 +17,20 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// codecs lists the codecs with the base URL that their SDKs expect, relative to the server's URL.
-var codecs = []struct {
-	dialect.Codec
-	base string
-}{
-	{native.Codec, "/native"},
-	{openai.Chat, "/v1"},
-	{openai.Responses, "/v1"},
-	{anthropic.Messages, ""},     // SDKs append /v1/messages
-	{gemini.GenerateContent, ""}, // and /v1beta/models/…
-	{ollama.Chat, ""},            // and /api/chat
-	{openai.Mistral, "/mistral/v1"},
-	{openai.OpenRouter, "/openrouter/v1"},
-	{openai.Groq, "/groq/v1"},
-	{openai.XAI, "/xai/v1"},
-	{openai.IndexFromOne, "/index-from-one/v1"},
+// codecs lists all dialects and compatible servers. The facts of a codec tell other packages about it.
+var codecs = []dialect.Codec{
+	native.Codec, openai.Chat, openai.Responses, anthropic.Messages, gemini.GenerateContent, ollama.Chat,
+	openai.Mistral, openai.OpenRouter, openai.Groq, openai.XAI, openai.XAIResponses, openai.Compatible,
+	openai.IndexFromOne,
+}
+
+// Facts returns the facts of all dialects and compatible servers, by name.
+func Facts() map[string]dialect.Facts {
+	all := map[string]dialect.Facts{}
+	for _, d := range codecs {
+		all[d.Name()] = d.Facts()
+	}
+	return all
 }
 
 // Default limits.
@@ -50,12 +48,18 @@ type Options struct {
 	Record func(trace.Event) trace.Ref
 	// Key is the planted API key. The trace keeps it, but replaces other credentials by tokens.
 	Key string
+	// Exposed also answers callers on other machines, under any host name. Every request must then have the Key: as
+	// bearer token, in x-api-key, api-key or x-goog-api-key, or as ?key=. Without it, only requests for this machine are
+	// answered, and any key is accepted.
+	Exposed bool
 	// Lenient disables the provider's rules for histories, roles and tools.
 	Lenient bool
 	// Listener is where to serve; Close closes it. Nil: a free port of 127.0.0.1.
 	Listener net.Listener
 	// Source answers instead of rules; may be nil.
 	Source Source
+	// Agent answers the host's own requests, and those that belong to no mark; nil for a caller without such requests.
+	Agent *Agent
 	// Pace applies to rules without their own.
 	Pace Pace
 	// MaxBody limits a request's body, in bytes. 0: 32 MiB.
@@ -84,8 +88,8 @@ type Server struct {
 	address string // of the listener
 	host    string // of the address
 	routes  []route
-	exact   map[string]*route // by path
 	http    *http.Server
+	agent   *agent        // nil for none
 	closing chan struct{} // closed by Close
 	ended   chan struct{} // closed when http has stopped
 
@@ -93,6 +97,7 @@ type Server struct {
 	scripts  map[string]*script // by mark; "" for the server's own rules
 	marks    []string
 	journal  journal
+	stored   storage
 	closed   bool
 	inFlight sync.WaitGroup
 }
@@ -102,6 +107,9 @@ type Server struct {
 func Start(o Options, rules ...*Rule) (*Server, error) {
 	if o.Source != nil && len(rules) > 0 {
 		return nil, errors.New("starting the model server: both rules and a Source are given: want one of them")
+	}
+	if o.Exposed && o.Key == "" {
+		return nil, errors.New("starting the model server: it is exposed to other machines without a Key: want one")
 	}
 	if err := o.Pace.Validate(); err != nil {
 		return nil, fmt.Errorf("starting the model server: the configuration %w", err)
@@ -129,11 +137,10 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	if err != nil {
 		host = address // a listener without ports
 	}
-	all := routes()
 	s := &Server{
 		URL:     "http://" + address,
-		options: o, address: address, host: host, routes: all, exact: exactRoutes(all),
-		scripts: map[string]*script{"": own},
+		options: o, address: address, host: host, routes: routes(),
+		scripts: map[string]*script{"": own}, agent: newAgent(o.Agent),
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serveUntilClosed)}
@@ -146,6 +153,9 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 
 // OpenAI returns the base URL for OpenAI's SDKs, chat and responses: OPENAI_BASE_URL.
 func (s *Server) OpenAI() string { return s.BaseURLs()[dialect.OpenAIChat] }
+
+// Azure returns the endpoint for the SDKs of Azure OpenAI: AZURE_OPENAI_ENDPOINT. The deployment is the model.
+func (s *Server) Azure() string { return s.URL }
 
 // Anthropic returns the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.
 func (s *Server) Anthropic() string { return s.BaseURLs()[dialect.Anthropic] }
@@ -164,7 +174,7 @@ func (s *Server) Native() string { return s.BaseURLs()[dialect.Native] }
 func (s *Server) BaseURLs() map[string]string {
 	bases := map[string]string{}
 	for _, d := range codecs {
-		bases[d.Name()] = s.URL + d.base
+		bases[d.Name()] = s.URL + d.Facts().Base
 	}
 	return bases
 }

@@ -98,13 +98,13 @@ func TestUnservedRequests(t *testing.T) {
 		want                     string
 	}{
 		{"another path", "POST", "/v1/v1/chat/completions", "127.0.0.1", nil, hello, 404,
-			`{"error":"POST /v1/v1/chat/completions is not served: there are POST /native (native), POST ` +
+			`"message":"POST /v1/v1/chat/completions is not served: there are POST /native (native), POST ` +
 				`/v1/chat/completions (openai-chat), `},
 		{"a path that is not clean", "POST", "/v1//chat/completions", "127.0.0.1", nil, hello, 404,
 			"POST /v1//chat/completions is not served"},
 		{"a slash too many", "POST", chatPath + "/", "127.0.0.1", nil, hello, 404, "is not served: there are"},
 		{"another method", "GET", chatPath, "127.0.0.1", nil, "", 405,
-			`{"error":"GET /v1/chat/completions is not served: want POST"}`},
+			`"message":"GET /v1/chat/completions is not served: want POST"}`},
 		{"another host", "POST", chatPath, "evil.example:80", nil, hello, 403,
 			`host \"evil.example:80\" is not served: this is a test's model server`},
 		{"localhost", "POST", chatPath, "LocalHost:80", nil, hello, 200, ""},
@@ -122,7 +122,7 @@ func TestUnservedRequests(t *testing.T) {
 		{"too large, native", "POST", "/native", "127.0.0.1", nil, long, 413,
 			`{"error":{"code":-32603,"message":"the body is larger`},
 		{"refused", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"human","content":"hello"}]}`, 400,
-			chatError(`messages[0] has the role \"human\"`)},
+			chatError(`Invalid value: 'human'.`)},
 		{"missed", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"user","content":"bye"}]}`, 404,
 			chatError(`no rule of the server matches this request; the nearest of 1 is rule 1, When(LastUser(\"hello\")): ` +
 				`the last user turn is \"bye\", want it to contain \"hello\"`)},
@@ -188,6 +188,12 @@ func TestReplyFollowsTheRule(t *testing.T) {
 	_, after, found := strings.Cut(late, `"finish_reason":"tool_calls"`)
 	require.True(t, found)
 	require.Contains(t, after, `"arguments":":1}"`)
+}
+
+func TestReplyToQuotesTheRequest(t *testing.T) {
+	quotes := func(r *Request) []Block { return []Block{Text("You ask " + r.Model + ".")} }
+	s := start(t, Options{}, When().ReplyFunc(quotes))
+	require.Contains(t, post(s, chatPath, hello).Body.String(), `"You ask m."`)
 }
 
 // source always returns the same answer.

@@ -9,11 +9,17 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// New starts a server for a test and closes it at the end. The test fails for each request that no rule matched, and
-// for each rule used too rarely. Refused requests are logged.
+// New is [NewWith] with default options.
 func New(t TB, rules ...*Rule) *Server {
 	t.Helper()
-	s, err := Start(Options{}, rules...)
+	return NewWith(t, Options{}, rules...)
+}
+
+// NewWith starts a server for a test and closes it at the end. The test fails for each request that no rule matched,
+// and for each rule used too rarely. Refused requests are logged.
+func NewWith(t TB, o Options, rules ...*Rule) *Server {
+	t.Helper()
+	s, err := Start(o, rules...)
 	if err != nil {
 		t.Fatalf("%v", err)
 		return nil // another TB may continue

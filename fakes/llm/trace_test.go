@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,15 +111,17 @@ func TestTraceHasRequestChunksAndEnd(t *testing.T) {
 	require.Equal(t, trace.Token("real"), request.Header["X-Api-Key"])
 	require.Equal(t, "data: [DONE]\n\n", string(s.all[4].Chunk.Data))
 	require.Contains(t, s.all[8].End.Unmatched, "it matches, but has given its 1 answer")
-	require.Equal(t, "messages is empty: want at least one", s.all[11].End.Refused)
+	require.Equal(t, "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array "+
+		"instead.", s.all[11].End.Refused)
 	require.Empty(t, s.all[5].End.Unmatched+s.all[5].End.Refused)
 }
 
 // Recording waits until the client has read all that was written. So the client's reaction to the last byte must follow
-// the end, and each chunk must arrive before the next is recorded.
+// the end, and each chunk before a wait must arrive before the next is recorded.
 func TestTraceOrderIsReproducible(t *testing.T) {
 	s := seen{hook: func(trace.Event) { synctest.Wait() }}
-	inMemory(t, &s, Script(When().Reply(Text("hi"))), func(t *testing.T, server *Server, network *memnet.Network) {
+	paced := When().Reply(Text("hi")).Pace(Pace{Token: time.Second})
+	inMemory(t, &s, Script(paced), func(t *testing.T, server *Server, network *memnet.Network) {
 		resp, err := send(t, t.Context(), network, server, streamed)
 		require.NoError(t, err)
 		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {

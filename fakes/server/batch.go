@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -67,7 +66,7 @@ func (s *Server) postedBatch(in *inbound) []json.RawMessage {
 func (s *Server) takePosted(in *inbound, batch []json.RawMessage) {
 	s.markBatch(scope{}, len(batch), "body")
 	all := &batchResponse{w: in.w, flush: http.NewResponseController(in.w),
-		plain: s.opts.ResponseMode == JSON || !strings.Contains(in.header("Accept"), "text/event-stream")}
+		plain: s.opts.ResponseMode == JSON || !in.takesEvents()}
 	var serving sync.WaitGroup
 	for _, raw := range batch {
 		one := &inbound{raw: raw, r: in.r, w: &batchPart{of: all, header: http.Header{}}}

@@ -4,10 +4,14 @@
 //	srv := server.New(t, server.Tool{
 //		Name: "summarise",
 //		Handler: func(s *server.Session) (any, error) {
-//			return s.Sample(s.Ask("Summarise: the cat sat on the mat."))
+//			answer, err := server.As[server.Answer](s.Sample(s.Ask("Summarise: the cat sat on the mat.")))
+//			return answer.Text(), err
 //		},
 //	})
 //	// connect the client to srv.URL and let it call the tool
+//
+// The test fails if a tool is never called, unless it is [Tool.Optional]. [Server.Journal] has the calls with their
+// arguments, samples and results; [NewWith] takes options.
 //
 // A handler works with every protocol revision. Up to 2025-11-25, the legacy revisions, [Session.Sample] sends a
 // sampling/createMessage request. In 2026-07-28, a modern revision, the same call answers the pending tools/call with

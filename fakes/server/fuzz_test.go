@@ -295,8 +295,8 @@ func FuzzToolSchema(f *testing.F) {
 			require.ErrorContains(t, err, "input schema of tool tool: ")
 			return
 		}
-		why := tool.checkArguments(arguments)
+		why := tool.schema.Check(tool.Name, arguments)
 		require.True(t, why == "" || strings.HasPrefix(why, "the arguments of tool "), why)
-		require.Equal(t, why, tool.checkArguments(arguments))
+		require.Equal(t, why, tool.schema.Check(tool.Name, arguments))
 	})
 }

@@ -19,6 +19,8 @@ func (s *Server) checkModern(m *inbound) (int, *RPCError) {
 	}
 	version := m.header(headerVersion)
 	switch {
+	case s.opts.AnswerDiscover && *m.Method == "server/discover":
+		return 0, nil
 	case m.conn != nil && hasMeta && !slices.Contains(s.modern, Revision(inMeta)):
 		return s.unsupported(inMeta)
 	case m.conn != nil:

@@ -147,7 +147,7 @@ func (s *Server) take(in *inbound) {
 // isModern reports whether a message is in a modern revision (2026-07-28,
 // basic/versioning#backward-compatibility-with-initialization-based-versions).
 func (s *Server) isModern(m *inbound) bool {
-	if len(s.modern) == 0 && !s.opts.ListVersionsToModern {
+	if len(s.modern) == 0 && !s.opts.ListVersionsToModern && !s.opts.AnswerDiscover {
 		return false
 	}
 	if len(s.legacy) == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
 // inbound is a message from the client and how it came: in an HTTP request, or as a line of a connection.
@@ -22,6 +23,11 @@ func (in *inbound) header(name string) string {
 		return ""
 	}
 	return headerOf(in.r, name)
+}
+
+// takesEvents reports whether the client accepts an event stream. Media types are case-insensitive (RFC 9110, 8.3.1).
+func (in *inbound) takesEvents() bool {
+	return strings.Contains(strings.ToLower(in.header("Accept")), "text/event-stream")
 }
 
 // accepted acknowledges a message that gets no response. A connection has no way to do that.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
@@ -39,7 +38,7 @@ func (l *legacySession) call(m *inbound) {
 		s.fail(x, m.ID, bad)
 		return
 	}
-	if why := tool.checkArguments(p.arguments); why != "" {
+	if why := tool.schema.Check(tool.Name, p.arguments); why != "" {
 		s.result(x, m.ID, l.revision, schema.CallToolResult, callResult(nil, errors.New(why)))
 		return
 	}
@@ -48,10 +47,11 @@ func (l *legacySession) call(m *inbound) {
 		Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
 			arguments: p.arguments, meta: p.meta, declared: l.declared, lines: m.conn != nil}}
 	c.protocol = c
+	c.opened()
 	l.mu.Lock()
 	l.calls[idKey(m.ID)] = c
 	l.mu.Unlock()
-	if x.responses != JSON && strings.Contains(m.header("Accept"), "text/event-stream") {
+	if x.responses != JSON && m.takesEvents() {
 		x.open("post") // the call is registered, so that the client can cancel it now
 	}
 	s.startHandler(of, func() {

@@ -43,7 +43,8 @@ func (s *Server) takeRequest(m *inbound) {
 	if s.carries(*m.Method) {
 		p, tool, bad = s.readCall(m.message)
 	}
-	if tool != nil && p.isRetry() {
+	isRetry := p.isRetry() && !s.isStale(tool, p)
+	if tool != nil && isRetry {
 		of.tool = tool.Name
 		if waiting = s.findWaiter(tool, p); waiting != nil {
 			of = waiting.call.scope()
@@ -61,7 +62,7 @@ func (s *Server) takeRequest(m *inbound) {
 	switch {
 	case bad != nil:
 		s.fail(x, m.ID, bad)
-	case p.isRetry():
+	case isRetry:
 		s.retry(x, m.ID, waiting, p)
 	case tool != nil:
 		s.callModern(x, m, tool, p)
@@ -74,7 +75,7 @@ func (s *Server) takeRequest(m *inbound) {
 func (s *Server) serveModern(x *exchange, m *inbound) {
 	switch {
 	case *m.Method == "server/discover":
-		s.result(x, m.ID, s.modern[0], schema.DiscoverResult, s.notCached(map[string]any{
+		s.result(x, m.ID, V20260728, schema.DiscoverResult, s.notCached(map[string]any{
 			"supportedVersions": slices.Concat(s.modern, s.legacy), "capabilities": s.capabilities(),
 		}))
 	case *m.Method == "tools/list":
@@ -99,7 +100,7 @@ func (s *Server) complete(result map[string]any) map[string]any {
 // callModern runs the handler of a tool and waits until it has responded or requires input. It opens no stream before
 // there is a message to send, because a missing capability needs an HTTP status.
 func (s *Server) callModern(x *exchange, m *inbound, tool *serverTool, p callParams) {
-	if why := tool.checkArguments(p.arguments); tool.Carrier == "" && why != "" {
+	if why := tool.schema.Check(tool.Name, p.arguments); tool.Carrier == "" && why != "" {
 		s.finish(x, m.ID, tool, s.modern[0], callResult(nil, errors.New(why)))
 		return
 	}
@@ -109,6 +110,7 @@ func (s *Server) callModern(x *exchange, m *inbound, tool *serverTool, p callPar
 		Session: &Session{server: s, tool: tool, number: x.scope.call, ctx: ctx, revision: Revision(version),
 			arguments: p.arguments, meta: p.meta, declared: p.meta[metaCapabilities], lines: m.conn != nil}}
 	c.protocol = c
+	c.opened()
 	s.startHandler(x.scope, func() {
 		defer cancel()
 		c.run(c.finish)

@@ -172,6 +172,19 @@ func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
 	}
 }
 
+func TestLegacyServerMayAnswerDiscover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := startWith(t, server.Options{Revisions: server.AllRevisions()[1:3], AnswerDiscover: true}, tool("ask", ask))
+		p := r.pipe(t.Context())
+		p.dialect = dialect{revision: server.V20260728, capabilities: sampling}
+		p.send(request(0, "server/discover", p.params()))
+		require.Contains(t, p.next().raw, `"supportedVersions":["2025-11-25","2025-06-18"]`)
+		p.send(p.calls(1, "ask"))
+		p.next().requireError(t, -32022, "")
+		r.forget()
+	})
+}
+
 func TestModernClientMustNotSendResponses(t *testing.T) {
 	for want, speaks := range map[string][]server.Revision{
 		"2026-07-28": bothProtocols[1:],

@@ -44,7 +44,11 @@ func (s *Session) Start(params any) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.protocol.start(request)
+	p, err := s.protocol.start(request)
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	s.call.Samples = append(s.call.Samples, Sample{Params: request.params, Response: Response{Err: err}, pending: p})
+	return p, err
 }
 
 // Cancel sends notifications/cancelled for a request, whether it has a response or not (2025-11-25,

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 )
 
@@ -78,6 +79,21 @@ func (s *Server) findWaiter(tool *serverTool, p callParams) *waiter {
 		}
 	}
 	return found
+}
+
+// isStale reports whether a call of a tool that never asked for input has the state or keys to which another tool's
+// call was retried before. It begins a new call, so that one mistake of the client is seen once.
+func (s *Server) isStale(tool *serverTool, p callParams) bool {
+	s.mu.Lock()
+	asked := len(s.waiters[tool]) > 0
+	others := slices.Collect(maps.Keys(s.waiters))
+	s.mu.Unlock()
+	return tool != nil && !asked && slices.ContainsFunc(others, func(other *serverTool) bool {
+		found := s.findWaiter(other, p)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return found != nil && found.taken
+	})
 }
 
 // claim takes a waiter. It returns false for nil and for one that was taken before.

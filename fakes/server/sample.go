@@ -122,7 +122,7 @@ func (s *Session) SampleAll(params ...any) []Response {
 		places = append(places, i)
 	}
 	if len(requests) > 0 {
-		for i, answer := range s.protocol.sample(requests) {
+		for i, answer := range s.sample(requests) {
 			answers[places[i]] = answer
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Session) SampleWithID(id json.RawMessage, params any) (json.RawMessage,
 		return nil, err
 	}
 	request.id = id
-	answer := s.protocol.sample([]outgoing{request})[0]
+	answer := s.sample([]outgoing{request})[0]
 	return answer.Result, answer.Err
 }
 

@@ -42,6 +42,8 @@ type Options struct {
 	// basic/versioning#protocol-version-negotiation). Without it, such a server treats them as requests before
 	// initialize.
 	ListVersionsToModern bool
+	// AnswerDiscover makes such a server respond to server/discover with a result that lists its revisions.
+	AnswerDiscover bool
 	// Responses selects streams or plain JSON.
 	ResponseMode ResponseMode
 	// Record receives every frame, with the name of the tool as the event's Case: a server frame before the client can
@@ -91,6 +93,7 @@ type Server struct {
 	waiters  map[*serverTool][]registration // modern calls that wait, or have waited, for a retry; oldest first
 	running  map[scope]struct{}             // handlers
 	problems []string
+	journal  []*Call // oldest first
 }
 
 // TB is the part of [testing.TB] that New needs.
@@ -101,11 +104,17 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// New starts a server with default options and closes it at the end of the test. It fails the test when the server
-// cannot start, and when a handler breaks the protocol without [Hostile].
+// New is [NewWith] with default options.
 func New(t TB, tools ...Tool) *Server {
 	t.Helper()
-	srv, err := Start(Options{}, tools...)
+	return NewWith(t, Options{}, tools...)
+}
+
+// NewWith starts a server and closes it at the end of the test. It fails the test when the server cannot start, when a
+// handler breaks the protocol without [Hostile], and when a tool is never called that is not [Tool.Optional].
+func NewWith(t TB, o Options, tools ...Tool) *Server {
+	t.Helper()
+	srv, err := Start(o, tools...)
 	if err != nil {
 		t.Fatalf("starting the fake MCP server: %v", err)
 		return nil
@@ -116,6 +125,9 @@ func New(t TB, tools ...Tool) *Server {
 		}
 		for _, problem := range srv.Problems() {
 			t.Errorf("fake MCP server: %s", problem)
+		}
+		for _, uncalled := range srv.Uncalled() {
+			t.Errorf("fake MCP server: %s", uncalled)
 		}
 	})
 	return srv

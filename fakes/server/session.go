@@ -25,6 +25,8 @@ type Session struct {
 	protocol  protocol
 	lines     bool // a frame is a line, and must not contain a line end
 
+	call *Call // in the journal; guarded by the server's mutex
+
 	mu       sync.Mutex
 	asks     int             // the number of conversations that Ask began
 	meta     object          // of the client's pending request
@@ -150,6 +152,7 @@ func (s *Session) run(respond func(CallToolResult, error)) {
 		s.Mark(trace.MarkHandlerEnded, note)
 		result := callResult(value, err)
 		result.raw = s.onOneLine(result.raw)
+		s.ended(result, err)
 		respond(result, err)
 	}()
 	value, err = s.tool.Handler(s)

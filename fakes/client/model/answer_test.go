@@ -74,7 +74,7 @@ var answers = []struct{ dialect, answer, want, wrong string }{
 	{"openai-chat", events(chunk(`"tool_calls":[{"id":"x","function":{"name":"add","arguments":"{"}}]`, "tool_calls"),
 		"[DONE]"), "",
 		"the model gave arguments that are not a JSON object (code -32603)"},
-	{"openai-chat", events(chunk(`"content":"a"`, "stop")), "", errCutShort.Error()},
+	{"openai-chat", events(chunk(`"content":"a"`, "stop")), said("a", "endTurn"), ""},
 	{"openai-chat", events(`{"error":{}}`, "[DONE]"), "", errInStream.Error()},
 	{"openai-chat plain", `{"model":"m","choices":[{"message":{"content":"ab","tool_calls":[{"id":"y",` +
 		`"function":{"name":"sub"}}]}}]}`,
@@ -145,6 +145,10 @@ var answers = []struct{ dialect, answer, want, wrong string }{
 	{"gemini plain", part(`{"text":"ab"}`, "STOP"), said("ab", "endTurn"), ""},
 	{"gemini plain", part(`{"text":"ab"}`, ""), "", errCutShort.Error()},
 
+	{"openai-chat plain", `{"model":"m","choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text",` +
+		`"text":"hm"}]},{"type":"text","text":"ab"}]},"finish_reason":"stop"}]}`, said("ab", "endTurn"), ""},
+	{"openai-chat", events(`{"model":"m","choices":[{"delta":{"content":[{"type":"thinking","thinking":[]}]}}]}`,
+		`{"choices":[{"delta":{"content":"ab"},"finish_reason":"stop"}]}`), said("ab", "endTurn"), ""},
 	{"ollama", line(`{"content":"a","thinking":"hm"}`) + line(`{"content":"b"}`) + last(`{}`, "stop"), said("ab",
 		"endTurn"), ""},
 	{"ollama", line(`{"content":"ab"}`) + last(`{}`, "length"), said("ab", "maxTokens"), ""},

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
@@ -9,8 +10,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-func anthropicBody(params map[string]any, stream bool) (map[string]any, error) {
-	name := modelName(params, "claude-sonnet-4-5", "claude-3-5-haiku-latest", "claude-opus-4-1")
+func (m *Model) anthropicBody(params map[string]any) (map[string]any, error) {
+	name := modelName(params, cmp.Or(m.options.Model, "claude-sonnet-4-5"), "claude-3-5-haiku-latest", "claude-opus-4-1")
 	body := map[string]any{"model": name, "max_tokens": params["maxTokens"]}
 	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
 		body["system"] = prompt
@@ -31,7 +32,7 @@ func anthropicBody(params map[string]any, stream bool) (map[string]any, error) {
 		}
 	}
 	copyMembers(body, params, map[string]string{"temperature": "temperature", "stopSequences": "stop_sequences"})
-	if stream {
+	if !m.options.Plain {
 		body["stream"] = true
 	}
 	return body, nil

@@ -16,7 +16,7 @@ func (m *Model) anthropic(params map[string]any) (*exchange, error) {
 		read = readAnthropic
 	}
 	header := http.Header{"X-Api-Key": {m.options.Key}, "Anthropic-Version": {"2023-06-01"}}
-	body, err := anthropicBody(params, !m.options.Plain)
+	body, err := m.anthropicBody(params)
 	return &exchange{"/v1/messages", header, body, read}, err
 }
 

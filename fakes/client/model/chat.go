@@ -1,13 +1,14 @@
 package model
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-func chatBody(params map[string]any, stream bool) (map[string]any, error) {
-	body := map[string]any{"model": openAIModel(params), "max_tokens": params["maxTokens"]}
+func (m *Model) chatBody(params map[string]any) (map[string]any, error) {
+	body := map[string]any{"model": m.openAI(params), "max_tokens": params["maxTokens"]}
 	var err error
 	if body["messages"], err = chatHistory(params, chatMessages); err != nil {
 		return nil, err
@@ -19,15 +20,15 @@ func chatBody(params map[string]any, stream bool) (map[string]any, error) {
 		}
 	}
 	copyMembers(body, params, map[string]string{"temperature": "temperature", "stopSequences": "stop"})
-	if stream {
+	if !m.options.Plain {
 		body["stream"] = true
 		body["stream_options"] = map[string]any{"include_usage": true}
 	}
 	return body, nil
 }
 
-func openAIModel(params map[string]any) string {
-	return modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1")
+func (m *Model) openAI(params map[string]any) string {
+	return modelName(params, cmp.Or(m.options.Model, "gpt-4o"), "gpt-4o-mini", "gpt-4.1")
 }
 
 func functionsOf(params map[string]any) []any {

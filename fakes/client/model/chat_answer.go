@@ -15,7 +15,7 @@ func (m *Model) chat(params map[string]any) (*exchange, error) {
 	if m.options.Plain {
 		read = readChat
 	}
-	body, err := chatBody(params, !m.options.Plain)
+	body, err := m.chatBody(params)
 	return &exchange{"/chat/completions", m.bearer(), body, read}, err
 }
 
@@ -31,9 +31,23 @@ type completion struct {
 }
 
 type chatMessage struct {
-	Content   string     `json:"content"`
-	Refusal   string     `json:"refusal"` // instead of an answer, with any finish reason
-	ToolCalls []chatCall `json:"tool_calls"`
+	Content   chatContent `json:"content"`
+	Refusal   string      `json:"refusal"` // instead of an answer, with any finish reason
+	ToolCalls []chatCall  `json:"tool_calls"`
+}
+
+// chatContent is the text of a message. Mistral has an array of parts beside its thinking, which is not part of it.
+type chatContent string
+
+func (c *chatContent) UnmarshalJSON(raw []byte) error {
+	var parts []struct{ Text string }
+	if json.Unmarshal(raw, &parts) != nil {
+		return json.Unmarshal(raw, (*string)(c))
+	}
+	for _, p := range parts {
+		*c += chatContent(p.Text)
+	}
+	return nil
 }
 
 type chatCall struct {
@@ -55,7 +69,7 @@ func readChat(answer io.Reader) (*turn, error) {
 	}
 	choice := c.Choices[0]
 	t := &turn{finish: choice.FinishReason, model: c.Model}
-	t.say(choice.Message.Content + choice.Message.Refusal)
+	t.say(string(choice.Message.Content) + choice.Message.Refusal)
 	if choice.Message.Refusal != "" {
 		t.finish = "refusal"
 	}
@@ -72,10 +86,12 @@ type chatStream struct {
 	calls   map[int]*chatCall // by index
 }
 
-// readChatStream reads chunks up to [DONE]: what comes after the finish reason counts too.
+// readChatStream reads chunks up to [DONE]: what comes after the finish reason counts too. Without [DONE], which some
+// gateways do not send, the finish reason says that the answer is complete.
 func readChatStream(answer io.Reader) (*turn, error) {
 	s := &chatStream{calls: map[int]*chatCall{}}
-	if err := whole(readEvents(answer, s.add)); err != nil {
+	complete, err := readEvents(answer, s.add)
+	if err := whole(complete || s.finish != "", err); err != nil {
 		return nil, err
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.calls)) {
@@ -95,7 +111,7 @@ func (s *chatStream) add(c *completion) (complete bool, err error) {
 	s.model = cmp.Or(c.Model, s.model)
 	for _, choice := range c.Choices {
 		s.finish = cmp.Or(choice.FinishReason, s.finish)
-		s.say(choice.Delta.Content + choice.Delta.Refusal)
+		s.say(string(choice.Delta.Content) + choice.Delta.Refusal)
 		s.refuses = s.refuses || choice.Delta.Refusal != ""
 		for _, piece := range choice.Delta.ToolCalls {
 			call := s.calls[piece.Index]

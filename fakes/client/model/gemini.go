@@ -185,7 +185,7 @@ func (h *geminiHistory) response(b map[string]any) (part map[string]any, after [
 	member := "output"
 	if b["isError"] == true {
 		member = "error"
-		if len(texts) == 0 { // an empty text would not be an error
+		if strings.Join(texts, "") == "" { // an empty text would not be an error
 			texts = []string{"the tool failed"}
 		}
 	}

@@ -38,8 +38,8 @@ type Options struct {
 	Key string
 	// HTTP sends the requests; nil for [http.DefaultClient].
 	HTTP *http.Client
-	// Model is the model to ask for if the request prefers no other; "" for a usual one of the provider. Gemini and Ollama
-	// only.
+	// Model is the model to ask for if the request prefers no other; "" for a usual one of the provider. The native
+	// dialect has none.
 	Model string
 	// Plain asks for whole answers instead of streams.
 	Plain bool
@@ -93,6 +93,7 @@ type exchange struct {
 }
 
 func (m *Model) ask(ctx context.Context, params map[string]any) (map[string]any, error) {
+	params, given := acceptedNames(params, m.options.Dialect)
 	x, err := m.exchange(params)
 	if err != nil {
 		return nil, err
@@ -105,6 +106,11 @@ func (m *Model) ask(ctx context.Context, params map[string]any) (map[string]any,
 	t, err := x.read(answer)
 	if err != nil {
 		return nil, err
+	}
+	for _, use := range t.blocks {
+		if name := given[mcpjson.Text(use, "name")]; name != "" {
+			use["name"] = name
+		}
 	}
 	return t.result(), nil
 }

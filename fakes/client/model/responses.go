@@ -10,13 +10,13 @@ import (
 const minResponseTokens = 16
 
 // responsesBody writes a request of OpenAI's responses. They have no stop sequences, which a client may leave out.
-func responsesBody(params map[string]any, stream bool) (map[string]any, error) {
+func (m *Model) responsesBody(params map[string]any) (map[string]any, error) {
 	limit, _ := params["maxTokens"].(json.Number)
 	if n, err := limit.Float64(); err == nil && n < minResponseTokens {
 		return nil, refusal("the model does not accept a limit below %d tokens", minResponseTokens)
 	}
-	body := map[string]any{"model": openAIModel(params), "max_output_tokens": params["maxTokens"],
-		"stream": stream, "store": false}
+	body := map[string]any{"model": m.openAI(params), "max_output_tokens": params["maxTokens"],
+		"stream": !m.options.Plain, "store": false}
 	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
 		body["instructions"] = prompt
 	}

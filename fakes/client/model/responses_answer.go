@@ -13,7 +13,7 @@ func (m *Model) responses(params map[string]any) (*exchange, error) {
 	if m.options.Plain {
 		read = readResponse
 	}
-	body, err := responsesBody(params, !m.options.Plain)
+	body, err := m.responsesBody(params)
 	return &exchange{"/responses", m.bearer(), body, read}, err
 }
 

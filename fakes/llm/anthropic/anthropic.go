@@ -7,6 +7,7 @@
 package anthropic
 
 import (
+	"maps"
 	"net/http"
 	"time"
 
@@ -43,16 +44,13 @@ func header(contentType, id string) http.Header {
 
 // addLimits adds the rate-limit headers, which every answer has except a refusal.
 func addLimits(h http.Header) {
-	reset := []string{time.Now().UTC().Format(time.RFC3339)}
-	for name, values := range limits {
-		h[name] = values
-	}
+	maps.Copy(h, limits.Clone())
 	for _, name := range resets {
-		h[name] = reset
+		h.Set(name, time.Now().UTC().Format(time.RFC3339))
 	}
 }
 
-// The rate-limit headers, and those with the reset times. Answers share the slices: do not write to them.
+// The rate-limit headers, and those with the reset times.
 var (
 	limits = http.Header{
 		"Anthropic-Ratelimit-Requests-Limit":          {"10000"},

@@ -21,8 +21,9 @@ var (
 
 var versions = dialect.Set("2023-01-01 2023-06-01 2026-10-21")
 
-// Check applies the rules that the API is known to enforce: headers, members, parameters, tools, messages, history. The
-// order is our own. [messages.Decode] refuses an unreadable body earlier, even without a key.
+// Check applies the rules that the API is known to enforce: headers, members, parameters, tools, messages, history.
+// Messages that are known are the API's own, because users search for them; the order is ours. [messages.Decode]
+// refuses an unreadable body earlier, even without a key.
 func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err := checkHeader(req.Header); err != nil {
 		return err
@@ -44,7 +45,7 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 // check applies the rules that a message and a token count share.
 func check(q *request) *dialect.Error {
 	return dialect.First(q, checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages,
-		checkHistory)
+		checkHistory, checkThinkingTurn, checkCacheControl)
 }
 
 // checkHeader requires an API version and any key.
@@ -52,24 +53,24 @@ func checkHeader(h http.Header) *dialect.Error {
 	bearer, isBearer := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
 	if h.Get("X-Api-Key") == "" && (!isBearer || bearer == "") {
 		return &dialect.Error{Status: http.StatusUnauthorized,
-			Message: "there is no key: want one as x-api-key, or as a bearer token in authorization"}
+			Message: "x-api-key header is required"}
 	}
 	switch version := h.Get("Anthropic-Version"); {
 	case version == "":
-		return invalid("anthropic-version: the header is required and missing: want 2023-06-01")
+		return invalid("anthropic-version: header is required")
 	case !versions[version]:
-		return invalid("anthropic-version: there is no version %q: want 2023-06-01 or 2026-10-21", version)
+		return invalid("anthropic-version: %q is not a valid version", version)
 	}
 	return nil
 }
 
 func isBeta(h http.Header) bool { return h.Get("Anthropic-Beta") != "" }
 
-// checkMembers refuses unknown members. Only this refusal uses the API's own words, because users search for them.
+// checkMembers refuses unknown members.
 func checkMembers(o dialect.Members, path string, known map[string]bool, isBeta bool) *dialect.Error {
 	for _, name := range o.Unknown(known) {
 		if !(isBeta && (path != "" || betaMembers[name])) {
-			return invalid("%s%s: Extra inputs are not permitted", path, name)
+			return invalid("%s%s: Extra inputs are not permitted", place(path), name)
 		}
 	}
 	return nil
@@ -80,15 +81,15 @@ func checkParameters(q *request) *dialect.Error {
 	case q.model == "":
 		return missing("", "model")
 	case !q.Has("messages"):
-		return invalid("messages: they are required and missing")
+		return missing("", "messages")
 	case len(q.messages) == 0:
-		return invalid("messages: want at least one")
+		return invalid("messages: at least one message is required")
 	case q.maxTokens != nil && *q.maxTokens < 0:
-		return invalid("max_tokens: it is %d: want at least 0", *q.maxTokens)
+		return invalid("max_tokens: Input should be greater than or equal to 0")
 	case dialect.Outside(q.temperature, 0, 1):
-		return invalid("temperature: it is %v: want 0 to 1", *q.temperature)
+		return outside("temperature", *q.temperature)
 	case dialect.Outside(q.topP, 0, 1):
-		return invalid("top_p: it is %v: want 0 to 1", *q.topP)
+		return outside("top_p", *q.topP)
 	}
 	for i, s := range q.stopSequences {
 		if strings.TrimSpace(s) == "" {
@@ -98,13 +99,20 @@ func checkParameters(q *request) *dialect.Error {
 	return nil
 }
 
+func outside(name string, v float64) *dialect.Error {
+	if v < 0 {
+		return invalid("%s: Input should be greater than or equal to 0", name)
+	}
+	return invalid("%s: Input should be less than or equal to 1", name)
+}
+
 func checkSystemPrompt(q *request) *dialect.Error {
 	for _, b := range q.system {
 		switch {
 		case b.kind != "text":
 			return invalid("%s: it has the type %q: want text", b.path, b.kind)
 		case b.raw != nil && strings.TrimSpace(b.text) == "": // a string may be empty
-			return invalid("%s: the text is empty: want something in it", b.path)
+			return invalid("system: text content blocks must be non-empty")
 		}
 	}
 	return checkMembers(q.metadata, "metadata.", dialect.Set("user_id"), false)
@@ -113,6 +121,9 @@ func checkSystemPrompt(q *request) *dialect.Error {
 // minBudget is the smallest budget for thinking, in tokens.
 const minBudget = 1024
 
+const consult = "Please consult our documentation at " +
+	"https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
+
 func checkThinking(q *request) *dialect.Error {
 	if q.thinking == nil {
 		return nil
@@ -120,19 +131,80 @@ func checkThinking(q *request) *dialect.Error {
 	kind := q.thinking.Text("type")
 	switch {
 	case !slices.Contains([]string{"enabled", "adaptive", "disabled"}, kind):
-		return invalid("thinking: it has the type %q: want enabled, adaptive or disabled", kind)
+		return invalid("thinking: Input tag '%s' found using 'type' does not match any of the expected tags: 'adaptive', "+
+			"'disabled', 'enabled'", kind)
 	case kind == "disabled":
 		return nil
 	case kind == "enabled" && q.budget == nil:
-		return missing("", "thinking.budget_tokens")
+		return missing("", "thinking.enabled.budget_tokens")
 	case kind == "enabled" && *q.budget < minBudget:
-		return invalid("thinking.budget_tokens: it is %d: want at least %d", *q.budget, minBudget)
+		return invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to %d", minBudget)
 	case kind == "enabled" && q.maxTokens != nil && *q.maxTokens <= *q.budget:
-		return invalid("max_tokens: it is %d: want more than thinking.budget_tokens, which is %d", *q.maxTokens, *q.budget)
+		return invalid("`max_tokens` must be greater than `thinking.budget_tokens`. %s#max-tokens-and-context-window-size",
+			consult)
 	case q.temperature != nil && *q.temperature != 1:
-		return invalid("temperature: it is %v: beside thinking only 1 is possible", *q.temperature)
+		return invalid("`temperature` may only be set to 1 when thinking is enabled. %s#important-considerations-when-using-"+
+			"extended-thinking", consult)
 	case q.choiceType == "any" || q.choiceType == "tool":
-		return invalid("tool_choice: it is %s: beside thinking no tool can be forced", q.choiceType)
+		return invalid("Thinking may not be enabled when tool_choice forces tool use.")
+	}
+	return nil
+}
+
+// checkThinkingTurn refuses an open turn without thinking if that is enabled. The turn is open if tool results end the
+// conversation. Thinking begins it, and may begin its later messages too.
+func checkThinkingTurn(q *request) *dialect.Error {
+	if n := len(q.messages); q.thinking.Text("type") != "enabled" || n == 0 || !q.messages[n-1].has("tool_result") {
+		return nil
+	}
+	var final *block // the first of the last assistant message
+	for _, m := range slices.Backward(q.messages) {
+		switch {
+		case m.role == "assistant" && strings.HasSuffix(m.content[0].kind, "thinking"):
+			return nil
+		case m.role == "assistant" && final == nil:
+			final = &m.content[0]
+		}
+		if m.role == "user" && !m.has("tool_result") {
+			break
+		}
+	}
+	return invalid("%s.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a "+
+		"final `assistant` message must start with a thinking block (prece"+"eding the lastmost set of `tool_use` and "+
+		"`tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, "+
+		"disable `thinking`. %s", place(final.path), final.kind, consult)
+}
+
+func (m *message) has(kind string) bool {
+	return slices.ContainsFunc(m.content, func(b block) bool { return b.kind == kind })
+}
+
+// maxCached is how many blocks and tools may have cache_control.
+const maxCached = 4
+
+func checkCacheControl(q *request) *dialect.Error {
+	cached := 0
+	count := func(o dialect.Members) {
+		if o.Has("cache_control") {
+			cached++
+		}
+	}
+	count(q.Members)
+	for _, t := range q.tools {
+		count(t.Members)
+	}
+	blocks := slices.Clone(q.system)
+	for _, m := range q.messages {
+		blocks = append(blocks, m.content...)
+	}
+	for _, b := range blocks {
+		count(b.Members)
+		for _, inner := range b.content {
+			count(inner.Members)
+		}
+	}
+	if cached > maxCached {
+		return invalid("A maximum of %d blocks with cache_control may be provided. Found %d.", maxCached, cached)
 	}
 	return nil
 }

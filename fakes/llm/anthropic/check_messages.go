@@ -54,12 +54,13 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 	case "system":
 		allowed = systemBlocks
 	default:
-		return invalid("%s.role: it is %q: want user or assistant", m.path, m.role)
+		return invalid("messages: Unexpected role \"%s\". Allowed roles are \"user\" or \"assistant\"", m.role)
 	}
 	prefill := last && m.role == "assistant" // the beginning of the answer
 	if m.empty() {
 		if !prefill && !m.isDirective(isBeta) {
-			return invalid("%s: it has no content: only the last message may be without, if it is the assistant's", m.path)
+			return invalid("%s: all messages must have non-empty content except for the optional final assistant message",
+				place(m.path))
 		}
 		return nil
 	}
@@ -67,13 +68,28 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 		if err := b.check(allowed, "a message of the role "+m.role, isBeta); err != nil {
 			return err
 		}
-		if b.blank() {
-			return invalid("%s: the text is empty or white space: want something else in it", b.path)
-		}
+	}
+	if err := m.checkBlanks(); err != nil {
+		return err
 	}
 	b := m.content[len(m.content)-1]
 	if prefill && b.kind == "text" && strings.TrimRight(b.text, " \t\r\n") != b.text {
-		return invalid("%s: the last message is the assistant's and ends in white space: want it without", b.path)
+		return invalid("messages: final assistant content cannot end with trailing whitespace")
+	}
+	return nil
+}
+
+// checkBlanks refuses texts without characters that can be seen, except white space beside the assistant's tool uses.
+func (m *message) checkBlanks() *dialect.Error {
+	beside := m.role == "assistant" && m.has("tool_use")
+	for _, b := range m.content {
+		switch {
+		case b.kind != "text":
+		case b.text == "":
+			return invalid("messages: text content blocks must be non-empty")
+		case strings.TrimSpace(b.text) == "" && !beside:
+			return invalid("messages: text content blocks must contain non-whitespace text")
+		}
 	}
 	return nil
 }
@@ -82,8 +98,6 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 func (m *message) empty() bool {
 	return len(m.content) == 0 || m.content[0].raw == nil && m.content[0].text == ""
 }
-
-func (b *block) blank() bool { return b.kind == "text" && strings.TrimSpace(b.text) == "" }
 
 func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Error {
 	if b.raw == nil { // a string
@@ -126,7 +140,7 @@ func (b *block) require(has bool, name string) *dialect.Error {
 }
 
 func missing(path, name string) *dialect.Error {
-	return invalid("%s: it is required and missing", dialect.Join(path, name))
+	return invalid("%s: Field required", dialect.Join(place(path), name))
 }
 
 var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
@@ -155,7 +169,8 @@ func (b *block) checkImage() *dialect.Error {
 		return invalid("%s.data: want an image in base64", path)
 	}
 	if found := http.DetectContentType(data); found != mediaType {
-		return invalid("%s: the media type is %s, and the data looks like %s", path, mediaType, found)
+		return invalid("%s.base64: The image was specified using the %s media type, but the image appears to be a %s image",
+			place(b.path)+".image.source", mediaType, found)
 	}
 	return nil
 }
@@ -163,18 +178,18 @@ func (b *block) checkImage() *dialect.Error {
 func (b *block) checkUse() *dialect.Error {
 	switch {
 	case !toolID.MatchString(b.id):
-		return invalid("%s.id: it is %q: want a match of %s", b.path, b.id, toolID)
+		return mismatch(b.path+".tool_use.id", toolID)
 	case !toolName.MatchString(b.name):
-		return invalid("%s.name: it is %q: want a match of %s", b.path, b.name, toolName)
+		return mismatch(b.path+".tool_use.name", toolName)
 	case !dialect.IsKind(b.Raw("input"), '{'):
-		return invalid("%s.input: want an object, got %s", b.path, dialect.JSONName(b.Raw("input")))
+		return invalid("%s.tool_use.input: Input should be a valid dictionary", place(b.path))
 	}
 	return nil
 }
 
 func (b *block) checkResult(isBeta bool) *dialect.Error {
 	if !toolID.MatchString(b.id) {
-		return invalid("%s.tool_use_id: it is %q: want a match of %s", b.path, b.id, toolID)
+		return mismatch(b.path+".tool_result.tool_use_id", toolID)
 	}
 	hasContent := false
 	for _, inner := range b.content {
@@ -182,12 +197,12 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 			return err
 		}
 		if b.isError && inner.kind != "text" {
-			return invalid("%s: beside is_error all content is text, and %s has the type %q", b.path, inner.path, inner.kind)
+			return invalid("%s.tool_result: all content must be type \"text\" if is_error is true", place(b.path))
 		}
 		hasContent = hasContent || inner.kind != "text" || inner.text != ""
 	}
 	if b.isError && !hasContent {
-		return invalid("%s: it has is_error and no content: want content that says what went wrong", b.path)
+		return invalid("%s.tool_result: content cannot be empty if `is_error` is true", place(b.path))
 	}
 	return nil
 }
@@ -212,9 +227,11 @@ func checkHistory(q *request) *dialect.Error {
 			}
 			switch {
 			case !slices.Contains(uses, b.id):
-				return invalid("%s: it answers %s, and the message before it has no such tool use", b.path, b.id)
+				return invalid("%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must "+
+					"have a corresponding `tool_use` block in the previous message.", place(b.path), b.id)
 			case results[b.id]:
-				return invalid("%s: it is a second result for %s: want one for each tool use", b.path, b.id)
+				return invalid("%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s",
+					place(b.path), b.id)
 			case !leading:
 				return invalid("%s: it comes after other content: want the tool results first", b.path)
 			}
@@ -229,7 +246,7 @@ func checkHistory(q *request) *dialect.Error {
 				continue
 			}
 			if ids[b.id] {
-				return invalid("%s: its id %s is there twice: want ids that differ", b.path, b.id)
+				return invalid("messages: `tool_use` ids must be unique")
 			}
 			ids[b.id] = true
 			uses = append(uses, b.id)
@@ -244,8 +261,8 @@ func checkAnswered(uses []string, results map[string]bool, i int) *dialect.Error
 	if len(open) == 0 {
 		return nil
 	}
-	return invalid("messages[%d]: tool uses without their tool results in the very next message: want one for each of %s",
-		i, strings.Join(open, ", "))
+	return invalid("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each "+
+		"`tool_use` block must have a corresponding `tool_result` block in the next message.", i, strings.Join(open, ", "))
 }
 
 // noSystemMessages matches the models that refuse every system message: all before Opus 4.8. Newer models accept them

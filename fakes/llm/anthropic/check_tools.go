@@ -28,7 +28,7 @@ func checkTools(q *request) *dialect.Error {
 			return err
 		}
 		if t.name != "" && names[t.name] {
-			return invalid("%s: there are two tools with the name %q: want names that differ", t.path, t.name)
+			return invalid("tools: Tool names must be unique.")
 		}
 		names[t.name] = true
 	}
@@ -46,22 +46,25 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 		return err
 	}
 	if !toolName.MatchString(t.name) {
-		return invalid("%s.name: it is %q: want a match of %s", t.path, t.name, toolName)
+		return mismatch(t.path+".custom.name", toolName)
 	}
-	path := t.path + ".input_schema"
+	path := place(t.path) + ".custom.input_schema"
 	if !t.Has("input_schema") {
-		return missing(t.path, "input_schema")
+		return missing(t.path, "custom.input_schema")
 	}
 	var schema dialect.Members
 	if t.Read("input_schema", &schema) != nil {
-		return invalid("%s: want an object, got %s", path, dialect.JSONName(t.Raw("input_schema")))
+		return invalid("%s: Input should be a valid dictionary", path)
+	}
+	if !schema.Has("type") {
+		return missing(path, "type")
 	}
 	if schema.Text("type") != "object" {
-		return invalid(`%s.type: it is %q: want object`, path, schema.Text("type"))
+		return invalid("%s.type: Input should be 'object'", path)
 	}
 	for _, word := range []string{"allOf", "anyOf", "oneOf"} {
 		if schema.Has(word) {
-			return invalid("%s: %s is not possible at its top level", path, word)
+			return invalid("%s: input_schema does not support oneOf, allOf, or anyOf at the top level", path)
 		}
 	}
 	return nil
@@ -76,17 +79,18 @@ func checkToolChoice(q *request) *dialect.Error {
 	case "auto":
 	case "any":
 		if len(q.tools) == 0 {
-			return invalid("tool_choice: it is any and there are no tools: want it only with tools")
+			return invalid("tool_choice.any may only be specified while providing tools")
 		}
 	case "none":
 		known = dialect.Set("type")
 	case "tool":
 		known["name"] = true
 		if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.name == q.choiceOf }) {
-			return invalid("tool_choice: it is the tool %q: no such tool is among the tools", q.choiceOf)
+			return invalid("Tool '%s' not found in provided tools", q.choiceOf)
 		}
 	default:
-		return invalid("tool_choice: it has the type %q: want auto, any, tool or none", q.choiceType)
+		return invalid("tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'any', "+
+			"'auto', 'none', 'tool'", q.choiceType)
 	}
 	return checkMembers(q.choice, "tool_choice.", known, false)
 }

@@ -22,18 +22,18 @@ func (messages) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answe
 		a.Header.Set("Cache-Control", "no-cache")
 		a.Chunks = m.stream()
 	} else {
-		a.Chunks = [][]byte{m.object(m.content, m.end, m.output)}
+		a.Chunks = [][]byte{m.object(m.content, m.end, m.usage.Output)}
 	}
 	addLimits(a.Header)
 	return a
 }
 
 type answer struct {
-	model, id     string
-	blocks        []dialect.Block // those that a model can produce
-	content       []any           // blocks on the wire
-	end           end
-	input, output int // tokens
+	model, id string
+	blocks    []dialect.Block // those that a model can produce
+	content   []any           // blocks on the wire
+	end       end
+	usage     dialect.Usage
 }
 
 // end is the part of a message that follows its content. Nil members are null.
@@ -70,7 +70,10 @@ func newMessage(req *dialect.Request, reply *dialect.Reply) *answer {
 		m.blocks, m.content = append(m.blocks, b), append(m.content, content)
 		size += len(b.Text) + len(b.Name) + len(b.Input)
 	}
-	m.input, m.output = countTokens(req.Body), 1+size/4
+	m.usage = dialect.Usage{Input: countTokens(req.Body), Output: 1 + size/4}
+	if reply.Usage != nil {
+		m.usage = *reply.Usage
+	}
 	return m
 }
 
@@ -79,7 +82,8 @@ func countTokens(body []byte) int { return 8 + len(body)/4 }
 
 // object writes the message with this content, end and number of output tokens.
 func (m *answer) object(content []any, e end, output int) json.RawMessage {
-	usage := dialect.Ordered("input_tokens", m.input, "cache_creation_input_tokens", 0, "cache_read_input_tokens", 0,
+	usage := dialect.Ordered("input_tokens", m.usage.Input-m.usage.Cached, "cache_creation_input_tokens", 0,
+		"cache_read_input_tokens", m.usage.Cached,
 		"cache_creation", dialect.Ordered("ephemeral_5m_input_tokens", 0, "ephemeral_1h_input_tokens", 0),
 		"output_tokens", output, "service_tier", "standard", "inference_geo", "not_available")
 	members := []any{"model", m.model, "id", m.id, "type", "message", "role", "assistant", "content", content}

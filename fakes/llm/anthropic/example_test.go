@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -17,9 +18,10 @@ func Example() {
 		{"role":"user","content":"Well?"}]}`))
 	fmt.Println(dialect.Blocks(req.Messages, dialect.ToolUse)[0].Name)
 	if err := anthropic.Messages.Check(req); err != nil {
-		fmt.Println(anthropic.Messages.EncodeError(err).Status, err.Message)
+		text, _, _ := strings.Cut(err.Message, ". ")
+		fmt.Println(anthropic.Messages.EncodeError(err).Status, text)
 	}
 	// Output:
 	// get_weather
-	// 400 messages[1]: tool uses without their tool results in the very next message: want one for each of u1
+	// 400 messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: u1
 }

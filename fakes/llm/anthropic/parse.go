@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -117,6 +119,13 @@ func (r *reader) block(raw json.RawMessage, path string, depth int) block {
 		}
 	}
 	return b
+}
+
+// place writes a path as the API does: messages.0.content.1.
+func place(path string) string { return strings.NewReplacer("[", ".", "]", "").Replace(path) }
+
+func mismatch(path string, pattern *regexp.Regexp) *dialect.Error {
+	return invalid("%s: String should match pattern '%s'", place(path), pattern)
 }
 
 func invalid(format string, args ...any) *dialect.Error {

@@ -37,12 +37,12 @@ func TestSideRequests(t *testing.T) {
 		{"tokens of tools", "POST", "/v1/messages/count_tokens", keyed(),
 			strings.Replace(question, "{", `{"tools":[`+add+`],"tool_choice":{"type":"any"},`, 1), 200, `{"input_tokens":`},
 		{"tokens without a version", "POST", "/v1/messages/count_tokens", http.Header{"X-Api-Key": {"sk"}}, question, 400,
-			`anthropic-version: the header is required`},
+			`anthropic-version: header is required`},
 		{"tokens of no JSON", "POST", "/v1/messages/count_tokens", keyed(), "hi", 400, `could not be read as a JSON object`},
 		{"tokens with a limit", "POST", "/v1/messages/count_tokens", keyed(), body(user, ""), 400,
 			`max_tokens: Extra inputs are not permitted`},
 		{"tokens of an open tool use", "POST", "/v1/messages/count_tokens", keyed(),
-			`{"model":"m","messages":[` + user + `,` + uses + `]}`, 400, `tool uses without their tool results`},
+			`{"model":"m","messages":[` + user + `,` + uses + `]}`, 400, "`tool_use` ids were found without `tool_result`"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))

@@ -30,8 +30,8 @@ func (m *answer) stream() [][]byte {
 		}
 		events = append(events, event("content_block_stop", "index", i))
 	}
-	usage := dialect.Ordered("input_tokens", m.input, "cache_creation_input_tokens", 0, "cache_read_input_tokens", 0,
-		"output_tokens", m.output)
+	usage := dialect.Ordered("input_tokens", m.usage.Input-m.usage.Cached, "cache_creation_input_tokens", 0,
+		"cache_read_input_tokens", m.usage.Cached, "output_tokens", m.usage.Output)
 	delta := dialect.Ordered(m.end.members()...)
 	return append(events, event("message_delta", "delta", delta, "usage", usage), event("message_stop"))
 }

@@ -66,6 +66,7 @@ func TestCodecImitatesRecordedTraffic(t *testing.T) {
 				return
 			}
 			theirs := shape(t, stream(t, &r))
+			codectest.Reads(t, Messages, stream(t, &r), theirs.reply())
 			ours := shape(t, join(Messages.Encode(req, theirs.reply())))
 			require.Equal(t, req.Stream, theirs.streamed)
 			require.Equal(t, theirs.kinds, ours.kinds)

@@ -129,11 +129,11 @@ func Parsed[T any](r *Request, parse func(body []byte) (T, *Error)) (T, *Error) 
 	return parse(r.Body)
 }
 
-// Turn returns the number of the requested model turn: 1, plus one for each assistant message in the history.
+// Turn returns the number of the requested model turn: 1, plus one for each run of assistant messages in the history.
 func (r *Request) Turn() int {
 	turn := 1
-	for _, m := range r.Messages {
-		if m.Role == Assistant {
+	for i, m := range r.Messages {
+		if m.Role == Assistant && (i == 0 || r.Messages[i-1].Role != Assistant) {
 			turn++
 		}
 	}
@@ -149,6 +149,32 @@ func (r *Request) LastUserTurn() []Message {
 	}
 	return r.Messages
 }
+
+// ToolResults returns the tool results of the last user turn, in order.
+func (r *Request) ToolResults() []Block { return Blocks(r.LastUserTurn(), ToolResult) }
+
+// ToolUses returns the tool uses of the model's last turn, in order.
+func (r *Request) ToolUses() []Block {
+	before := r.Messages[:len(r.Messages)-len(r.LastUserTurn())]
+	begin := len(before)
+	for begin > 0 && before[begin-1].Role == Assistant {
+		begin--
+	}
+	return Blocks(before[begin:], ToolUse)
+}
+
+// LastText returns the text of the last user turn, tool results included. Newlines join its messages.
+func (r *Request) LastText() string {
+	turn := r.LastUserTurn()
+	texts := make([]string, len(turn))
+	for i := range turn {
+		texts[i] = PlainText(turn[i].Content)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// PlainText returns the text of a block; of a tool result, the texts of its content.
+func (b *Block) PlainText() string { return PlainText([]Block{*b}) }
 
 // Blocks returns all blocks of the type in order, including those inside tool results.
 func Blocks(messages []Message, t BlockType) []Block {
@@ -212,7 +238,29 @@ type Reply struct {
 	// LateUse makes a stream deliver the end of the last tool use after the finish reason, as some real servers do.
 	// Codecs without such an order ignore it.
 	LateUse bool
+	// Usage is what the answer reports as used. Nil: an estimate.
+	Usage *Usage
+	// Stream adds what streams of servers compatible with OpenAI's chat completions may do. Other codecs ignore it.
+	Stream StreamForm
 }
+
+// StreamForm is a set of forms that a stream of chat completions may have. OpenAI's own has none of them.
+type StreamForm uint8
+
+const (
+	// Interleaved sends the fragments of several tool calls in turn: their index tells them apart.
+	Interleaved StreamForm = 1 << iota
+	// RepeatedNames sends the name of the tool with each fragment of a call, as llama.cpp did until May 2025.
+	RepeatedNames
+	// TextBesideFinish sends the end of the text beside the finish reason, as Mistral and vLLM do.
+	TextBesideFinish
+	// WithoutDone ends the stream without [DONE], as some gateways do.
+	WithoutDone
+)
+
+// Usage counts tokens. Input includes Cached, which were read from the provider's cache. Output includes the thinking.
+// Each codec writes the provider's form; Anthropic's input_tokens do not include the cached ones.
+type Usage struct{ Input, Output, Cached int }
 
 // Reason returns the stop reason or its default.
 func (r *Reply) Reason() StopReason {
@@ -233,7 +281,7 @@ func (r *Reply) Word(words map[StopReason]string) string {
 	return cmp.Or(words[reason], string(reason))
 }
 
-// Answer is an HTTP answer. Each chunk of a stream is one event, flushed by itself.
+// Answer is an HTTP answer. Each chunk of a stream is one event.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -271,6 +319,8 @@ func (e *Error) Error() string { return e.Message }
 type Codec interface {
 	// Name is the dialect's name.
 	Name() string
+	// Facts returns what other packages need to know.
+	Facts() Facts
 	// Patterns returns the provider's routes as patterns of [http.ServeMux], such as "POST /v1/chat/completions".
 	Patterns() []string
 	// Decode reads a request, or refuses what the provider cannot read at all. The request shares memory with the body:
@@ -286,6 +336,9 @@ type Codec interface {
 	// EncodeErrorEvent writes an error inside a stream with status 200, after the first sent events of the reply. Nil:
 	// the provider's streams have no error event.
 	EncodeErrorEvent(r *Request, reply *Reply, sent int, e *Error) []byte
+	// DecodeReply reads the body of an answer with status 200, plain or streamed. It is lenient: only a body that cannot
+	// be read, or that reports an error, is an error.
+	DecodeReply(body []byte) (*DecodedReply, error)
 }
 
 // Accounts is implemented by the codecs of providers that name the account in a header of every answer.
@@ -294,12 +347,13 @@ type Accounts interface {
 	AccountHeader() string
 }
 
-// Recycler is implemented by codecs that reuse the memory of finished requests and answers.
-type Recycler interface {
-	// Recycle takes back req.Decoded, which becomes nil, and an answer from Encode. The caller must no longer use the
-	// answer, its header, its chunks, or this copy of the request. Everything else that the request points to stays
-	// intact.
-	Recycle(*Request, Answer)
+// Stateful is implemented by codecs of providers that store answers, to which later requests can refer.
+type Stateful interface {
+	// Complete returns the body with what it refers to; kept has that by id, or nil. It returns a body without references
+	// as it is.
+	Complete(body []byte, kept func(id string) json.RawMessage) ([]byte, *Error)
+	// Keep returns what later requests can refer to after this answer, by id.
+	Keep(*Request, Answer) map[string]json.RawMessage
 }
 
 // SideRequests is implemented by codecs that also serve requests outside conversations, such as model lists and token

@@ -138,37 +138,3 @@ func FuzzReadMembers(f *testing.F) {
 		}
 	})
 }
-
-func FuzzValid(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e+7,true,false,null,"x\u00e9\n\\"],"b":{}}`, ` [ ] `, `[1,]`, `{"a"}`,
-		`{"a":1,}`, `01`, `-`, `1.`, `1e`, `.5`, `tru`, `"\x"`, `"\u12"`,
-		"\"\x01\"", `"`, `"\`, `{"a":1}x`, `[1 2]`, `{1:2}`, `-0`, `1E+2`, `"` + "\xff" + `"`, `]`, `[}`,
-		`{"a" : 1 , "b" : [ { } ] }`, `"\u12G4"`, `nul`, `{]`} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		raw := []byte(text)
-		end := valid(raw, space(raw, 0), 0)
-		require.Equal(t, json.Valid(raw), end >= 0 && space(raw, end) == len(raw), "%q", text)
-	})
-}
-
-func TestNestingLimitIsThatOfEncodingJSON(t *testing.T) {
-	for depth, want := range map[int]bool{10_000: true, 10_001: false} {
-		raw := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
-		require.Equal(t, want, json.Valid(raw))
-		require.Equal(t, want, valid(raw, 0, 0) >= 0)
-	}
-}
-
-func FuzzAppendText(f *testing.F) {
-	for _, seed := range []string{"", "plain", "a\"b\\c\n\r\t\b\f\x00\x1f\x7f", "é💧\u2028\u2029\ufffd",
-		"\xff\xe2\x80", "<&>"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		want := "x" + string(Marshal(text))
-		require.Equal(t, want, string(AppendText([]byte("x"), text)))
-		require.Equal(t, want, string(AppendText([]byte("x"), []byte(text))))
-	})
-}

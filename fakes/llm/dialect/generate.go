@@ -3,6 +3,8 @@ package dialect
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -19,6 +21,12 @@ func GenerateID(prefix string, n int, serial int64, position int) string {
 		id = append(id, alphanumeric[int(b)%len(alphanumeric)])
 	}
 	return string(id)
+}
+
+// GenerateHex is [GenerateID] with n hexadecimal digits (at most 64).
+func GenerateHex(prefix string, n int, serial int64, position int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", prefix, serial, position))
+	return prefix + hex.EncodeToString(sum[:])[:n]
 }
 
 // Fragments cuts a text like a token stream: a few characters each, at most about ten fragments, never inside a

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -100,7 +99,12 @@ func Marshal(v any) []byte {
 // Indented is [Marshal] indented by two spaces.
 func Indented(v any) []byte {
 	var out bytes.Buffer
-	if err := json.Indent(&out, Marshal(v), "", "  "); err != nil {
+	raw, isRaw := v.(json.RawMessage)
+	if !isRaw {
+		raw = Marshal(v)
+	}
+	out.Grow(2 * len(raw))
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
 		panic(err) // Marshal writes JSON
 	}
 	return out.Bytes()
@@ -113,7 +117,7 @@ var Absent = absent{}
 
 // Ordered writes a JSON object from names and values in turn, in this order. It omits members whose value is [Absent].
 func Ordered(pairs ...any) json.RawMessage {
-	out := []byte{'{'}
+	out := append(make([]byte, 0, 128), '{')
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] == Absent {
 			continue
@@ -121,17 +125,8 @@ func Ordered(pairs ...any) json.RawMessage {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(AppendText(out, pairs[i].(string)), ':')
-		switch v := pairs[i+1].(type) {
-		case string:
-			out = AppendText(out, v)
-		case int:
-			out = strconv.AppendInt(out, int64(v), 10)
-		case nil:
-			out = append(out, "null"...)
-		default:
-			out = append(out, Marshal(v)...)
-		}
+		out = append(appendValue(out, pairs[i]), ':')
+		out = appendValue(out, pairs[i+1])
 	}
 	return append(out, '}')
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Members is a cheap [Object]: a list in text order whose names, values and strings share memory with the text. Do not
-// change the text afterwards. Of several members with one name the last counts.
+// Members is an [Object] as a list in text order. Of several members with one name the last counts. Names and values
+// share memory with the text: do not change it afterwards.
 type Members []Member
 
 // Member is a member of an object. Its value is complete JSON without surrounding white space.
@@ -18,25 +18,11 @@ type Member struct {
 
 // ReadMembers reads a JSON object; null gives nil. Errors are those of encoding/json.
 func ReadMembers(raw []byte) (Members, error) {
-	var buffer [16]Member // enough for most objects, without an allocation
-	m, err := AppendMembers(buffer[:0], raw)
-	if m == nil {
-		return nil, err
+	if text := bytes.Trim(raw, " \t\r\n"); IsKind(text, '{') && json.Valid(text) {
+		return members(text), nil
 	}
-	return append(make(Members, 0, len(m)), m...), nil
-}
-
-// AppendMembers is [ReadMembers] into m, which must be empty and not nil.
-func AppendMembers(m Members, raw []byte) (Members, error) {
-	begin, end := space(raw, 0), -1
-	if IsKind(raw[begin:], '{') {
-		end = validMembers(raw, begin, 1, func(name, value []byte) { m = append(m, Member{name, value}) })
-	}
-	if end < 0 || space(raw, end) != len(raw) {
-		var o Object
-		return nil, json.Unmarshal(raw, &o)
-	}
-	return m, nil
+	var o Object
+	return nil, json.Unmarshal(raw, &o)
 }
 
 // UnmarshalJSON reads a copy of an object, for encoding/json.
@@ -47,11 +33,17 @@ func (m *Members) UnmarshalJSON(raw []byte) error {
 }
 
 // members reads a valid object.
-func members(raw []byte) Members {
-	var buffer [8]Member // see ReadMembers
-	m := buffer[:0]
-	EachMember(raw, func(name []byte, value json.RawMessage) { m = append(m, Member{name, value}) })
-	return append(make(Members, 0, len(m)), m...)
+func members(raw json.RawMessage) Members {
+	m := make(Members, 0, 6)
+	var name json.RawMessage
+	cut(raw, func(part json.RawMessage) {
+		if name == nil {
+			name = part
+			return
+		}
+		m, name = append(m, Member{unquote(name), part}), nil
+	})
+	return m
 }
 
 // Raw returns a member's value; nil if missing.

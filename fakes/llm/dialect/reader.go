@@ -9,7 +9,7 @@ import (
 type Reader struct {
 	// Invalid makes the error for a value of another type than documented.
 	Invalid func(path, want string, got json.RawMessage) *Error
-	// Err is the first error; nil if there is none.
+	// Err is the first error; nil for none.
 	Err *Error
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Check applies the rules that the API is known to enforce: credentials, fields, parameters, tools, contents, history.
-// The order is our own.
+// Messages that are known are the API's own, because users search for them; the order is ours.
 func (codec) Check(req *dialect.Request) *dialect.Error {
 	to := targetOf(req.URL)
 	if err := checkCredentials(req, to); err != nil {
@@ -45,19 +45,21 @@ func checkCredentials(req *dialect.Request, to target) *dialect.Error {
 				"x-goog-api-key"}
 	}
 	return &dialect.Error{Status: http.StatusForbidden,
-		Message: "the request has no API key: want one in the header x-goog-api-key, or as ?key="}
+		Message: "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or " +
+			"other form of API consumer identity to call this API."}
 }
 
 func unknownNames(unknown []unknownName) *dialect.Error {
 	var lines []string
 	for _, u := range unknown {
-		line := fmt.Sprintf(`Unknown name "%s": there is no such field`, u.name)
+		line := fmt.Sprintf(`Unknown name "%s": Cannot find field.`, u.name)
 		if u.at != "" {
-			line = fmt.Sprintf(`Unknown name "%s" at '%s': there is no such field`, u.name, u.at)
+			line = fmt.Sprintf(`Unknown name "%s" at '%s': Cannot find field.`, u.name, u.at)
 		}
 		lines = append(lines, line)
 	}
-	return invalid(unknown[0].at, "the JSON payload is not right. %s", strings.Join(lines, "\n"))
+	const begin = "Invalid JSON payload received. "
+	return invalid(unknown[0].at, "%s", begin+strings.Join(lines, "\n"+begin))
 }
 
 func checkConfig(q *node) *dialect.Error {
@@ -83,7 +85,7 @@ func checkConfig(q *node) *dialect.Error {
 func checkContents(q *node) *dialect.Error {
 	contents := q.list("contents")
 	if len(contents) == 0 {
-		return invalid("contents", "contents is not specified: want at least one content")
+		return invalid("contents", "* GenerateContentRequest.contents: contents is not specified")
 	}
 	if err := each(contents, (*node).checkContent); err != nil {
 		return err
@@ -102,7 +104,7 @@ func (n *node) checkContent() *dialect.Error {
 	switch role := n.text("role"); {
 	case role != "" && role != "user" && role != "model" &&
 		(role != "function" || n.count("functionResponse") < len(parts)):
-		return invalid(n.path+".role", "%s has the role %q: want user or model", n.path, role)
+		return invalid(n.path+".role", "Please use a valid role: user, model.")
 	case len(parts) == 0:
 		return invalid(n.path+".parts", "%s.parts is empty: want at least one part", n.path)
 	}
@@ -131,8 +133,11 @@ func (n *node) checkPart() *dialect.Error {
 		}
 	}
 	switch {
+	case len(has) == 0 && n.text("thoughtSignature") != "":
+		return nil // the end of a stream of thoughts
 	case len(has) == 0:
-		return invalid(n.path+".data", "%s has no data: want one of %s", n.path, strings.Join(data, ", "))
+		return invalid(n.path+".data", "* GenerateContentRequest.%s.data: required oneof field 'data' must have one "+
+			"initialized field", n.path)
 	case len(has) > 1:
 		return invalid(n.path, "%s has %s: want one of them in a part", n.path, strings.Join(has, " and "))
 	}

@@ -16,26 +16,24 @@ func checkHistory(q *node) *dialect.Error {
 		case responses > 0 && isModel:
 			return invalid(c.path, "%s has a functionResponse and the role model: want the role user", c.path)
 		case responses > 0 && pending == 0:
-			return invalid(c.path, "%s has a functionResponse: a turn of function responses comes right after a turn of "+
-				"function calls", c.path)
+			return invalid(c.path, "Please ensure that function response turn comes immediately after a function call turn.")
 		case responses != pending:
-			return unequal(c.path, responses, pending)
+			return unequal(c.path)
 		case calls > 0 && (i == 0 || role(contents[i-1]) != dialect.User):
-			return invalid(c.path, "%s has a functionCall: a turn of function calls comes right after a user's turn or a "+
-				"turn of function responses", c.path)
+			return invalid(c.path,
+				"Please ensure that function call turn comes immediately after a user turn or after a function response turn.")
 		}
 		pending = calls
 	}
 	if pending > 0 {
-		return unequal("contents", 0, pending)
+		return unequal("contents")
 	}
 	return nil
 }
 
-func unequal(path string, responses, calls int) *dialect.Error {
-	return invalid(path, "the number of function response parts, %d, is not that of the function call parts of the "+
-		"turn before, %d: want a functionResponse for each functionCall, in the very next content",
-		responses, calls)
+func unequal(path string) *dialect.Error {
+	return invalid(path, "Please ensure that the number of function response parts is equal to the number of function "+
+		"call parts of the function call turn.")
 }
 
 // checkSignatures enforces the rule of generation 3: since the user last spoke, the first call of each model turn has
@@ -48,14 +46,17 @@ func checkSignatures(q *node) *dialect.Error {
 			began = i
 		}
 	}
-	for _, c := range contents[began:] {
+	for i, c := range contents[began:] {
 		for _, p := range c.list("parts") {
 			if p.at("functionCall") == nil {
 				continue
 			}
 			if p.text("thoughtSignature") == "" {
-				return invalid(p.path, "the function call %s at %s has no thought_signature: want the one that came with it",
-					p.at("functionCall").text("name"), p.path)
+				return invalid(p.path, "Function call is missing a thought_signature in functionCall parts. This is required for "+
+					"tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional "+
+					"data, function call `default_api:%s` , position %d. Please refer to "+
+					"https://ai.google.dev/gemini-api/docs/thought-signatures for more details.",
+					p.at("functionCall").text("name"), began+i+1)
 			}
 			break
 		}

@@ -17,9 +17,11 @@ func checkTools(q *node) *dialect.Error {
 		name := d.text("name")
 		switch {
 		case !functionName.MatchString(name):
-			return invalid(d.path+".name", "%s has the name %q: want a match of %s", d.path, name, functionName)
+			return invalid(d.path+".name", "* GenerateContentRequest.%s.name: Invalid function name. Must start with a letter "+
+				"or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), "+
+				"with a maximum length of 128.", d.path)
 		case seen[name]:
-			return invalid("tools", "the function %s is declared twice", name)
+			return invalid("tools", "Duplicate function declaration found: %s", name)
 		case d.at("parameters") != nil && d.at("parametersJsonSchema") != nil:
 			return invalid(d.path, "%s has both parameters and parametersJsonSchema: want one of them", d.path)
 		}
@@ -43,14 +45,18 @@ func checkParameters(schema *node) *dialect.Error {
 	return nil
 }
 
+// modeOf returns the mode of function calling in capitals. The API accepts any case.
+func modeOf(config *node) string { return strings.ToUpper(config.text("mode")) }
+
 var modes = []string{"AUTO", "ANY", "NONE", "VALIDATED"}
 
 func checkToolConfig(q *node) *dialect.Error {
 	config := q.at("toolConfig").at("functionCallingConfig")
 	mode := config.at("mode")
-	word, allowed := config.text("mode"), config.strings("allowedFunctionNames")
+	word, allowed := modeOf(config), config.strings("allowedFunctionNames")
 	if mode != nil && dialect.IsKind(mode.raw, '"') && word != "MODE_UNSPECIFIED" && !slices.Contains(modes, word) {
-		return invalid(mode.path, "invalid value at '%s': %q is no mode: want %s", mode.path, word, strings.Join(modes, ", "))
+		return invalid(mode.path, "Invalid value at '%s': %s is not one of %s", mode.path, mode.raw,
+			strings.Join(modes, ", "))
 	}
 	declared := declarations(q)
 	forces := word == "ANY" || word == "VALIDATED"

@@ -85,7 +85,7 @@ func declarations(q *node) []*node {
 func toolChoice(q *node) string {
 	config := q.at("toolConfig").at("functionCallingConfig")
 	allowed := config.strings("allowedFunctionNames")
-	switch mode := config.text("mode"); {
+	switch mode := modeOf(config); {
 	case mode == "ANY" && len(allowed) == 1:
 		return "tool:" + allowed[0]
 	case mode == "ANY":
@@ -97,7 +97,7 @@ func toolChoice(q *node) string {
 	case mode == "MODE_UNSPECIFIED":
 		return ""
 	default:
-		return mode
+		return config.text("mode")
 	}
 }
 
@@ -163,21 +163,25 @@ func response(result *node) (content []dialect.Block, isError bool) {
 	return content, isError
 }
 
-// eachString calls add with each string value of validated JSON, in order. It reports whether there are no other
-// scalars.
+// eachString calls add with each string value of valid JSON, in order. It reports whether there are no other scalars.
 func eachString(raw json.RawMessage, add func(string)) (only bool) {
-	only = true
-	each := func(value json.RawMessage) { only = eachString(value, add) && only }
 	if text, isString := dialect.TextOf(raw); isString {
 		add(text)
 		return true
 	}
-	if dialect.EachMember(raw, func(_ []byte, value json.RawMessage) { each(value) }) {
-		return only
+	var values []json.RawMessage
+	var members dialect.Members
+	if dialect.IsKind(raw, '{') {
+		_ = dialect.ReadPart(raw, &members)
+	} else if dialect.ReadPart(raw, &values) != nil || values == nil {
+		return false
 	}
-	elements, isArray := dialect.Elements(raw)
-	for _, element := range elements {
-		each(element)
+	for _, m := range members {
+		values = append(values, m.Value)
 	}
-	return only && isArray
+	only = true
+	for _, value := range values {
+		only = eachString(value, add) && only
+	}
+	return only
 }

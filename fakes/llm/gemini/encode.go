@@ -68,7 +68,7 @@ type part struct {
 
 type functionCall struct {
 	name, id string
-	args     json.RawMessage // nil: none
+	args     json.RawMessage
 }
 
 func (p part) MarshalJSON() ([]byte, error) {
@@ -76,12 +76,8 @@ func (p part) MarshalJSON() ([]byte, error) {
 		return dialect.Ordered("text", p.text, "thought", dialect.OrAbsent(p.thought),
 			"thoughtSignature", dialect.OrAbsent(p.signature)), nil
 	}
-	var args any = dialect.Absent
-	if p.call.args != nil {
-		args = p.call.args
-	}
 	return dialect.Ordered(
-		"functionCall", dialect.Ordered("name", p.call.name, "args", args, "id", dialect.OrAbsent(p.call.id)),
+		"functionCall", dialect.Ordered("name", p.call.name, "args", p.call.args, "id", dialect.OrAbsent(p.call.id)),
 		"thoughtSignature", dialect.OrAbsent(p.signature)), nil
 }
 
@@ -98,6 +94,9 @@ func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
 	}
 	c.blocked = reply.Reason() == dialect.StopContentFilter && len(c.parts) == 0
 	c.usage.prompt = 8 + len(req.Body)/4
+	if reply.Usage != nil {
+		c.usage = usage{prompt: reply.Usage.Input, cached: reply.Usage.Cached, scripted: &reply.Usage.Output}
+	}
 	return c
 }
 
@@ -107,7 +106,7 @@ func (c *completion) add(b *dialect.Block, serial int64, position int) {
 		c.finish, c.message = "MALFORMED_FUNCTION_CALL", fmt.Sprintf("Malformed function call: %s(%s)", b.Name, b.Input)
 		return
 	}
-	p := part{call: &functionCall{name: b.Name, id: b.ID}, signature: b.Signature}
+	p := part{call: &functionCall{name: b.Name, id: b.ID, args: json.RawMessage("{}")}, signature: b.Signature}
 	if len(args) > 0 {
 		p.call.args = b.Input
 	}
@@ -129,7 +128,11 @@ func generateID(kind string, n int, serial int64, position int) string {
 	return strings.TrimPrefix(dialect.GenerateID(kind, n, serial, position), kind)
 }
 
-type usage struct{ prompt, candidates, thoughts int }
+type usage struct {
+	prompt, cached, candidates, thoughts int
+
+	scripted *int // candidates at the end; nil: an estimate
+}
 
 // add estimates the tokens of a part, roughly four bytes each; clients cannot rely on more.
 func (u *usage) add(p part) {
@@ -147,8 +150,12 @@ func (u *usage) add(p part) {
 }
 
 func (u usage) object() json.RawMessage {
+	if u.scripted != nil {
+		u.candidates, u.thoughts = *u.scripted, 0
+	}
 	return dialect.Ordered("promptTokenCount", u.prompt, "candidatesTokenCount", dialect.OrAbsent(u.candidates),
 		"totalTokenCount", u.prompt+u.candidates+u.thoughts, "promptTokensDetails", textTokens(u.prompt),
+		"cachedContentTokenCount", dialect.OrAbsent(u.cached),
 		"thoughtsTokenCount", dialect.OrAbsent(u.thoughts))
 }
 

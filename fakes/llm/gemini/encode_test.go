@@ -171,7 +171,7 @@ func TestPlainAnswers(t *testing.T) {
 		"a refusal": {dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}},
 			`[{"text":"no"}] PROHIBITED_CONTENT`},
 		"an end": {dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{asks("b", "")}},
-			`[{"functionCall":{"name":"b"}}] STOP Model generated function call(s).`},
+			`[{"functionCall":{"name":"b","args":{}}}] STOP Model generated function call(s).`},
 		"a stop sequence": {dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}},
 			`[{"text":"so"}] STOP`},
 		"another word of the API": {dialect.Reply{StopReason: "UNEXPECTED_TOOL_CALL"}, "UNEXPECTED_TOOL_CALL"},

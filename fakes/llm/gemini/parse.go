@@ -45,7 +45,7 @@ func (n *node) string() string {
 	return s
 }
 
-// number returns a number field, also one in a string; nil if there is none.
+// number returns a number field, also one in a string; nil for none.
 func (n *node) number(name string) *float64 {
 	if n = n.at(name); n == nil {
 		return nil
@@ -62,7 +62,7 @@ func (n *node) bool(name string) bool {
 	return n != nil && string(n.raw) == "true"
 }
 
-// bytes returns a field of bytes; nil if there is none.
+// bytes returns a field of bytes; nil for none.
 func (n *node) bytes(name string) []byte {
 	if n.at(name) == nil {
 		return nil
@@ -162,8 +162,8 @@ func (r *reader) readItems(n *node, kind string) {
 		n.items = []*node{r.read(kind, n.raw, n.path)}
 		return
 	}
-	items, isArray := dialect.Elements(n.raw)
-	if !isArray {
+	var items []json.RawMessage
+	if dialect.ReadPart(n.raw, &items) != nil {
 		r.refuse(n, "an array")
 		return
 	}

@@ -52,7 +52,7 @@ func TestTokensAreCounted(t *testing.T) {
 		`{`:                          "the body could not be read as a JSON object",
 		`{}`:                         "contents is not specified",
 		`{"contents":"hi"}`:          "want an array",
-		body(`{"role":"human"}`, ""): `has the role \"human\"`,
+		body(`{"role":"human"}`, ""): `Please use a valid role`,
 	} {
 		status, got := count(flash+countTokens, text)
 		require.Equal(t, http.StatusBadRequest, status)

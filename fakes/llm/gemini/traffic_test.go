@@ -86,6 +86,12 @@ func TestCodecImitatesRecordedTraffic(t *testing.T) {
 				r.Answer = events(strings.Split(r.Answer, "\n"))
 			}
 			theirs := shape(t, r.Answer)
+			if strings.Contains(r.Answer, "willContinue") {
+				_, err := GenerateContent.DecodeReply([]byte(r.Answer))
+				require.ErrorContains(t, err, "pieces")
+			} else {
+				codectest.Reads(t, GenerateContent, r.Answer, theirs.reply())
+			}
 			ours := shape(t, string(join(GenerateContent.Encode(req, theirs.reply()))))
 			require.Equal(t, theirs.kinds, ours.kinds)
 			for kind, members := range theirs.members {
@@ -97,6 +103,9 @@ func TestCodecImitatesRecordedTraffic(t *testing.T) {
 			for i, call := range theirs.calls {
 				if call.ID == "" {
 					ours.calls[i].ID = ""
+				}
+				if call.Args == nil { // on Vertex AI, where arguments come in pieces
+					ours.calls[i].Args = nil
 				}
 			}
 			require.Equal(t, theirs.calls, ours.calls)

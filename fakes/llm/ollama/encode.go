@@ -25,11 +25,14 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	if n := len(lines); reply.LateUse && n > 0 && lines[n-1].calls != nil {
 		lines, last.calls = lines[:n-1], lines[n-1].calls
 	}
-	tokens := 1 // roughly four bytes each
+	used := dialect.Usage{Input: 8 + len(req.Body)/4, Output: 1} // roughly four bytes a token
 	for _, b := range reply.Content {
-		tokens += (len(b.Text) + len(b.Name) + len(b.Input)) / 4
+		used.Output += (len(b.Text) + len(b.Name) + len(b.Input)) / 4
 	}
-	end := append([]any{"done", true, "done_reason", reply.Word(reasons)}, metrics(8+len(req.Body)/4, tokens)...)
+	if reply.Usage != nil {
+		used = *reply.Usage
+	}
+	end := append([]any{"done", true, "done_reason", reply.Word(reasons)}, metrics(used.Input, used.Output)...)
 	if !req.Stream {
 		for _, l := range lines {
 			last.content += l.content

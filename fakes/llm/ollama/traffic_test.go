@@ -47,6 +47,7 @@ func TestCodecImitatesRecordedTraffic(t *testing.T) {
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
 			theirs := shape(t, r.Answer)
+			codectest.Reads(t, Chat, r.Answer, theirs.reply())
 			asked := r.Request
 			if asked == "" {
 				asked = body(user, fmt.Sprintf(`,"stream":%t`, strings.Contains(r.Name, "stream")))

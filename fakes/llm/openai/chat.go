@@ -2,7 +2,7 @@
 // servers: requests, answers, streams, errors and model lists. It is as strict as the API is known to be from recorded
 // traffic and public reports of refused requests.
 //
-// The deprecated functions and function_call are not supported: requests with them are refused.
+// The legacy functions and function_call are supported in Chat Completions. Their calls have no ids.
 package openai
 
 import (
@@ -12,13 +12,13 @@ import (
 )
 
 // Chat speaks OpenAI Chat Completions.
-var Chat dialect.Codec = chat{models{&openAI}}
+var Chat dialect.Codec = chat{models{openAI}}
 
 // chat is Chat Completions in the style of one server.
 type chat struct{ models }
 
 func (c chat) Name() string       { return c.name }
-func (c chat) Patterns() []string { return []string{"POST " + c.base + "/chat/completions"} }
+func (c chat) Patterns() []string { return c.on("/chat/completions") }
 
 // reasons maps stop reasons to OpenAI's words. Stop sequences have none of their own; a refusal is a member of the
 // message.

@@ -3,6 +3,7 @@ package openai
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,10 +11,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// chatMembers are the members of a request: API reference of 2026, without functions and function_call (see the package
-// comment).
+// chatMembers are the members of a request: API reference of 2026.
 var chatMembers = dialect.Set(`
-	audio frequency_penalty logit_bias logprobs max_completion_tokens max_tokens messages metadata
+	audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages metadata
 	modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key
 	prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed
 	service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user
@@ -43,45 +43,59 @@ func checkMembers(q *request) *dialect.Error {
 	case len(unknown) > 1:
 		return invalid("", "", "Unrecognized request arguments supplied: %s", strings.Join(unknown, ", "))
 	case q.model == "":
-		return invalid("model", "missing_required_parameter", "no model is named: set model")
+		return invalid("", "", "you must provide a model parameter")
 	case !q.Has("messages"):
-		return invalid("messages", "missing_required_parameter", "messages are missing: want at least one")
+		return missing("", "messages")
 	case len(q.messages) == 0:
-		return invalid("messages", "empty_array", "messages is empty: want at least one")
+		return emptyArray("messages")
 	}
 	return nil
 }
 
 func checkParameters(q *request) *dialect.Error {
+	for _, err := range []*dialect.Error{outOfRange("temperature", q.temperature, 0, 2), outOfRange("n", q.n, 1, 128),
+		outOfRange("max_tokens", q.maxTokens, 1, math.MaxInt64),
+		outOfRange("max_completion_tokens", q.maxCompleted, 1, math.MaxInt64)} {
+		if err != nil {
+			return err
+		}
+	}
 	switch {
-	case dialect.Outside(q.temperature, 0, 2):
-		return invalid("temperature", "decimal_out_of_range", "temperature is %v: want 0 to 2", *q.temperature)
-	case dialect.Outside(q.n, 1, 128):
-		return invalid("n", "integer_out_of_range", "n is %d: want 1 to 128", *q.n)
 	case q.maxTokens != nil && q.maxCompleted != nil:
 		return invalid("max_tokens", "invalid_parameter_combination",
-			"max_tokens and max_completion_tokens are both set: want one of them")
+			"Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
 	case len(q.stop) > 4:
-		return invalid("stop", "array_above_max_length", "stop has %d sequences: want at most 4", len(q.stop))
+		return tooLong("stop", "array", "an", 4, len(q.stop))
 	case q.Has("stream_options") && !q.stream:
-		return invalid("stream_options", "", "stream_options is set without stream: want it only with stream: true")
+		return streamOnly()
 	}
-	if err := checkLimit("max_tokens", q.maxTokens); err != nil {
-		return err
-	}
-	return checkLimit("max_completion_tokens", q.maxCompleted)
+	return checkStreamOptions(q.Members)
 }
 
-func checkLimit(name string, tokens *int64) *dialect.Error {
-	if tokens != nil && *tokens < 1 {
-		return invalid(name, "integer_below_min_value", "%s is %d: want at least 1", name, *tokens)
+func streamOnly() *dialect.Error {
+	return invalid("stream_options", "",
+		"The 'stream_options' parameter is only allowed when 'stream' is enabled.")
+}
+
+// checkStreamOptions refuses options of a wrong type.
+func checkStreamOptions(body dialect.Members) *dialect.Error {
+	var options dialect.Members
+	err := body.Read("stream_options", &options)
+	for _, name := range []string{"include_usage", "include_obfuscation"} {
+		var on bool
+		if err == nil {
+			err = options.Read(name, &on)
+		}
+	}
+	if err != nil {
+		return invalid("stream_options", "invalid_type", "stream_options: %v", err)
 	}
 	return nil
 }
 
 func checkMessages(q *request) *dialect.Error {
 	for i := range q.messages {
-		if err := q.messages[i].check(i); err != nil {
+		if err := q.messages[i].check(i, q.style); err != nil {
 			return err
 		}
 		if err := q.checkIDs(&q.messages[i]); err != nil {
@@ -94,7 +108,7 @@ func checkMessages(q *request) *dialect.Error {
 var mistralCallID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
 func (q *request) checkIDs(m *message) *dialect.Error {
-	if q.style.callIDs == nil {
+	if !q.style.isMistral {
 		return nil
 	}
 	ids := []string{}
@@ -106,7 +120,7 @@ func (q *request) checkIDs(m *message) *dialect.Error {
 	}
 	for _, id := range ids {
 		if !mistralCallID.MatchString(id) {
-			return invalid(m.path, "", "%s has the tool call id %q: want 9 of a-z, A-Z and 0-9", m.path, id)
+			return invalid("", "3280", "Tool call id was %s but must be a-z, A-Z, 0-9, with a length of 9.", id)
 		}
 	}
 	return nil
@@ -118,26 +132,28 @@ var allowedParts = map[string][]string{
 	"user":      {"text", "image_url", "input_audio", "file"},
 	"assistant": {"text", "refusal"},
 	"tool":      {"text"},
+	"function":  {"text"},
 }
 
-func (m *message) check(i int) *dialect.Error {
+func (m *message) check(i int, s *style) *dialect.Error {
 	allowed, known := allowedParts[m.role]
 	if !known {
-		return invalid(fmt.Sprintf("messages.[%d].role", i), "invalid_value",
-			"%s has the role %q: want system, developer, user, assistant or tool", m.path, m.role)
+		return unsupported(m.path+".role", m.role, "system", "assistant", "user", "function", "tool", "developer")
 	}
 	switch {
-	case m.hasCalls && m.role != "assistant":
+	case m.Has("tool_calls") && m.role != "assistant":
 		return invalidAt(m.path, "tool_calls", "", "has tool_calls: only an assistant's message may")
-	case m.hasCalls && len(m.calls) == 0:
-		return invalid(m.path+".tool_calls", "empty_array",
-			"%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
+	case m.Has("tool_calls") && len(m.calls) == 0:
+		return emptyArray(m.path + ".tool_calls")
+	case m.role == "function" && m.name == "":
+		return invalid(fmt.Sprintf("messages.[%d].name", i), "missing_required_parameter",
+			"Missing required parameter: '%s.name'.", m.path)
 	case m.empty():
 		return invalid(fmt.Sprintf("messages.[%d].content", i), "",
-			"%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
+			"Invalid value for 'content': expected a string, got null.")
 	}
 	for _, p := range m.parts {
-		if err := p.check(m.role, allowed); err != nil {
+		if err := p.check(allowed, s); err != nil {
 			return err
 		}
 	}
@@ -146,20 +162,20 @@ func (m *message) check(i int) *dialect.Error {
 
 // empty reports whether a message has no content, and nothing that replaces an assistant's.
 func (m *message) empty() bool {
-	if m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio) {
+	if m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.Has("audio") || m.reasoning != "") {
 		return false
 	}
 	return !m.hasText && len(m.parts) == 0
 }
 
-func (p *part) check(role string, allowed []string) *dialect.Error {
+// check leaves it to compatible servers which parts they know. They also accept the URL of an image as a string.
+func (p *part) check(allowed []string, s *style) *dialect.Error {
 	kind := p.Text("type")
-	if !slices.Contains(allowed, kind) {
-		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in a message of the role %s", kind,
-			strings.Join(allowed, " or "), role)
+	if s.isOpenAI && !slices.Contains(allowed, kind) {
+		return unsupported(p.path+".type", kind, allowed...)
 	}
 	if kind == "text" && !dialect.IsKind(p.Raw("text"), '"') {
-		return invalidAt(p.path, "text", "missing_required_parameter", "has no text: want a string")
+		return missing(p.path, "text")
 	}
 	if kind != "image_url" {
 		return nil
@@ -167,9 +183,11 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 	var image dialect.Members
 	_ = p.Read("image_url", &image)
 	url := image.Text("url")
+	if !s.isOpenAI {
+		url = p.imageURL()
+	}
 	if url == "" {
-		return invalidAt(p.path, "image_url", "missing_required_parameter",
-			"has no url: want image_url as an object with a url")
+		return missing(p.path, "image_url.url")
 	}
 	if _, _, err := dataURI(url); err != nil && !errors.Is(err, errNotData) {
 		return invalidAt(p.path, "image_url.url", "invalid_base64", "has an image that cannot be read: %v", err)
@@ -178,23 +196,23 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 }
 
 func (c *toolCall) check() *dialect.Error {
+	at := c.path + "." + c.kind
+	if c.legacy {
+		at = c.path
+	}
 	switch {
 	case c.kind != "function" && c.kind != "custom":
-		return invalidAt(c.path, "type", "invalid_value", "has the type %q: want function", c.kind)
-	case c.id == "":
-		return invalidAt(c.path, "id", "missing_required_parameter", "has no id")
+		return unsupported(c.path+".type", c.kind, "function", "custom")
+	case c.id == "" && !c.legacy:
+		return missing(c.path, "id")
 	case len(c.id) > maxCallID:
-		return invalidAt(c.path, "id", "string_above_max_length", "has an id of %d characters: want at most %d",
-			len(c.id), maxCallID)
+		return tooLong(c.path+".id", "string", "a", maxCallID, len(c.id))
 	case c.name == "":
-		return invalidAt(c.path, "function.name", "missing_required_parameter", "has no function.name")
-	case !isToolName(c.name):
-		return invalidAt(c.path, "function.name", "invalid_value", "has the name %q: want a match of %s", c.name, toolName)
+		return missing(at, "name")
 	case !dialect.IsKind(c.arguments, '"'):
-		return invalidAt(c.path, "function.arguments", "invalid_type",
-			"has arguments that are no string: want the JSON text of the arguments, got %s", dialect.JSONName(c.arguments))
+		return wrongType(at+".arguments", "a string", dialect.JSONName(c.arguments))
 	}
-	return nil
+	return checkName(at+".name", c.name)
 }
 
 // checkHistory enforces the API's rule for tool calls: tool messages answer all of them before any other message, and
@@ -206,12 +224,11 @@ func checkHistory(q *request) *dialect.Error {
 		if m.role == "tool" {
 			switch {
 			case len(called) == 0:
-				return invalid(fmt.Sprintf("messages.[%d].role", i), "",
-					"%s has the role tool and answers no call: want it after an assistant message with tool_calls", m.path)
+				return invalid(fmt.Sprintf("messages.[%d].role", i), "", "Invalid parameter: messages with role 'tool' must be a "+
+					"response to a prece"+"eding message with 'tool_calls'.")
 			case !slices.Contains(called, m.toolCallID):
-				return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "",
-					"%s answers the call %q: the assistant message before it made only %s", m.path, m.toolCallID,
-					strings.Join(called, ", "))
+				return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "", "Invalid parameter: 'tool_call_id' of '%s' not "+
+					"found in 'tool_calls' of previous message.", m.toolCallID)
 			}
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == m.toolCallID })
 			continue
@@ -221,7 +238,9 @@ func checkHistory(q *request) *dialect.Error {
 		}
 		called = nil
 		for _, c := range m.calls {
-			called = append(called, c.id)
+			if !c.legacy {
+				called = append(called, c.id)
+			}
 		}
 		unanswered = slices.Clone(called)
 	}
@@ -234,8 +253,13 @@ func checkAnswered(unanswered []string, i int) *dialect.Error {
 		return nil
 	}
 	return invalid(fmt.Sprintf("messages.[%d].role", i), "",
-		"tool calls without an answer before messages[%d]: want a tool message for each of %s", i,
-		strings.Join(unanswered, ", "))
+		"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The "+
+			"following tool_call_ids did not have response messages: %s", strings.Join(unanswered, ", "))
+}
+
+func unsupportedParameter(name string) *dialect.Error {
+	return invalid(name, "unsupported_parameter",
+		"Unsupported parameter: '%s' is not supported with this model.", name)
 }
 
 // fixedTemperature matches models that accept only temperature 1. Later GPT-5 models accept others at some efforts.
@@ -254,12 +278,12 @@ func checkModel(q *request) *dialect.Error {
 	switch {
 	case q.maxTokens != nil:
 		return invalid("max_tokens", "unsupported_parameter",
-			"max_tokens is set, which the model %s does not take: want max_completion_tokens", q.model)
+			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
 	case dialect.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model):
-		return invalid("temperature", "unsupported_value", "temperature is %v: the model %s takes only 1, the default",
-			*q.temperature, q.model)
+		return invalid("temperature", "unsupported_value", "Unsupported value: 'temperature' does not support %v with this "+
+			"model. Only the default (1) value is supported.", *q.temperature)
 	case len(q.stop) > 0 && withoutStop.MatchString(q.model):
-		return invalid("stop", "unsupported_parameter", "stop is set, which the model %s does not take", q.model)
+		return unsupportedParameter("stop")
 	}
 	return nil
 }
@@ -267,7 +291,7 @@ func checkModel(q *request) *dialect.Error {
 // checkModel is the same rule for Responses.
 func (q *responsesRequest) checkModel() *dialect.Error {
 	if dialect.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model) && !chatModel.MatchString(q.model) {
-		return invalid("temperature", "", "temperature is %v, which the model %s does not take", *q.temperature, q.model)
+		return unsupportedParameter("temperature")
 	}
 	return nil
 }

@@ -36,8 +36,9 @@ func TestErrors(t *testing.T) {
 		header map[string]string
 	}{
 		{*codectest.Refusal(Chat, nil, body(`{"role":"human","content":"hi"}`,
-			"")), `{"error":{"message":"messages[0] has the role \"human\": want system, developer, user, assistant or tool",
-			"type":"invalid_request_error","param":"messages.[0].role","code":"invalid_value"}}`,
+			"")), `{"error":{"message":"Invalid value: 'human'. Supported values are: 'system', 'assistant', 'user', ` +
+			`'function', 'tool', and 'developer'.",
+			"type":"invalid_request_error","param":"messages[0].role","code":"invalid_value"}}`,
 			map[string]string{retry: "false"}},
 		{dialect.Error{Status: 404, Message: "a < b"},
 			`{"error":{"message":"a < b","type":"invalid_request_error","param":null,"code":null}}`,
@@ -78,10 +79,10 @@ func TestCheckAccepts128Tools(t *testing.T) {
 	}
 	require.Nil(t, codectest.Refusal(Chat, nil, body(user, tools(add, 128))))
 	refused := codectest.Refusal(Chat, nil, body(user, tools(add, 129)))
-	require.Equal(t, "there are 129 tools: want at most 128", refused.Message)
+	require.Equal(t, tooLong("tools", "array", "an", 128, 129).Message, refused.Message)
 	require.Nil(t, codectest.Refusal(Responses, nil, input(userItem, tools(flatAdd, 128))))
 	err := codectest.Refusal(Responses, nil, input(userItem, tools(flatAdd, 129)))
-	require.Equal(t, "there are 129 tools: want at most 128", err.Message)
+	require.Equal(t, tooLong("tools", "array", "an", 128, 129).Message, err.Message)
 	require.Equal(t, "array_above_max_length", err.Code)
 }
 

@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -12,11 +14,13 @@ import (
 
 // Decode refuses a body that is not a JSON object, or has members of another type than documented. It accepts arguments
 // that are not a string; [chat.Check] refuses them.
+// A legacy function call is a tool use without an id, and so is its result, which has the function's name.
 func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
 		return nil, refused
 	}
+	q.model = cmp.Or(deployment(r.URL), q.model)
 	req := &dialect.Request{
 		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: toolChoice(q.Members, false), MaxTokens: q.maxCompleted,
 		Temperature:   q.temperature,
@@ -25,42 +29,32 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	if req.MaxTokens == nil {
 		req.MaxTokens = q.maxTokens
 	}
-	if len(q.messages) > 0 {
-		req.Messages = make([]dialect.Message, 0, len(q.messages))
-	}
-	n := q.blocks()
-	memory := make(blocks, n+q.results())
-	all, results := memory[:0:n], memory[n:n]
-	var buffer [2]string
-	system := buffer[:0]
+	req.Messages = slices.Grow(req.Messages, len(q.messages))
+	var system []string
 	inResults := false // the last turn consists of tool messages
 	for i := range q.messages {
 		m := &q.messages[i]
 		wasInResults := inResults
-		inResults = m.role == "tool"
+		inResults = m.role == "tool" || m.role == "function"
 		switch {
 		case m.role == "system" || m.role == "developer":
-			system = append(system, dialect.PlainText(all.of(m)))
+			system = append(system, dialect.PlainText(m.blocks()))
 		case inResults:
-			result := dialect.Block{Type: dialect.ToolResult, ID: m.toolCallID, Content: all.of(m), Raw: m.raw, Path: m.path}
 			if !wasInResults {
-				results = results[len(results):]
 				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.path})
 			}
-			results = append(results, result)
-			req.Messages[len(req.Messages)-1].Content = results[:len(results):len(results)]
+			turn := &req.Messages[len(req.Messages)-1]
+			turn.Content = append(turn.Content, dialect.Block{
+				Type: dialect.ToolResult, ID: m.toolCallID, Name: m.name, Content: m.blocks(), Raw: m.raw, Path: m.path})
 		default:
 			role := dialect.Role(m.role) // Check refuses an unknown role; the journal keeps it
-			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: all.of(m), Path: m.path})
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: m.blocks(), Path: m.path})
 		}
 	}
 	req.System = strings.Join(system, "\n\n")
-	if len(q.tools) > 0 {
-		req.Tools = make([]dialect.Tool, len(q.tools))
-	}
-	for i := range q.tools {
-		t := &q.tools[i]
-		req.Tools[i] = dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.parameters, Path: t.path}
+	for _, t := range q.tools {
+		req.Tools = append(req.Tools, dialect.Tool{
+			Name: t.name, Description: t.description, InputSchema: t.parameters, Path: t.path})
 	}
 	return req, nil
 }
@@ -70,6 +64,9 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 func toolChoice(q dialect.Members, flat bool) string {
 	var mode string
 	var choice dialect.Members
+	if q.Has("function_call") {
+		return functionCall(q)
+	}
 	switch {
 	case !q.Has("tool_choice"):
 		return ""
@@ -92,67 +89,45 @@ func toolChoice(q dialect.Members, flat bool) string {
 	return string(q.Raw("tool_choice"))
 }
 
-func (q *request) results() int {
-	n := 0
-	for i := range q.messages {
-		if q.messages[i].role == "tool" {
-			n++
-		}
+// blocks returns a message's content and calls.
+func (m *message) blocks() (all []dialect.Block) {
+	if m.reasoning != "" {
+		all = append(all, dialect.Block{Type: dialect.Thinking, Text: m.reasoning, Path: m.path})
 	}
-	return n
-}
-
-// blocks holds the blocks of several messages in one allocation.
-type blocks []dialect.Block
-
-func (q *request) blocks() int {
-	n := 0
-	for i := range q.messages {
-		m := &q.messages[i]
-		n += len(m.parts) + len(m.calls)
-		if m.hasText {
-			n++
-		}
-		if m.refusal != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// of adds and returns a message's content and calls.
-func (all *blocks) of(m *message) []dialect.Block {
-	begin := len(*all)
-	add := func(b dialect.Block) { *all = append(*all, b) }
 	if m.hasText {
-		add(dialect.Block{Type: dialect.Text, Text: m.text, Path: m.paths.content})
+		all = append(all, dialect.Block{Type: dialect.Text, Text: m.text, Path: m.path + ".content"})
 	}
 	for i := range m.parts {
-		add(m.parts[i].block())
+		all = append(all, m.parts[i].block())
 	}
 	if m.refusal != nil {
-		add(dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
+		all = append(all, dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
 	}
-	for i := range m.calls {
-		c := &m.calls[i]
-		add(dialect.Block{Type: dialect.ToolUse, ID: c.id, Name: c.name, Input: c.input(), Raw: c.raw, Path: c.path})
+	for _, c := range m.calls {
+		all = append(all, dialect.Block{
+			Type: dialect.ToolUse, ID: c.id, Name: c.name, Input: c.input(), Raw: c.raw, Path: c.path})
 	}
-	end := len(*all)
-	if begin == end {
-		return nil
-	}
-	return (*all)[begin:end:end]
+	return all
 }
 
 func (c *toolCall) input() json.RawMessage {
-	text, isText := dialect.BytesOf(c.arguments)
-	if !isText {
-		return c.arguments
+	if text, isText := dialect.TextOf(c.arguments); isText {
+		return json.RawMessage(text)
 	}
-	return text
+	return c.arguments
 }
 
-// block reads a part. Files and unknown parts become Other.
+// imageURL returns the URL of an image, which Mistral also accepts as a string.
+func (p *part) imageURL() string {
+	if url := p.Text("image_url"); url != "" {
+		return url
+	}
+	var image dialect.Members
+	_ = p.Read("image_url", &image)
+	return image.Text("url")
+}
+
+// block reads a part. Files and unknown parts become Other. Mistral's thinking is an array of texts.
 func (p *part) block() dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
 	kind := p.Text("type")
@@ -163,17 +138,29 @@ func (p *part) block() dialect.Block {
 		b.Type, b.Text = dialect.Text, p.Text(kind)
 	case "image_url":
 		b.Type = dialect.Image
-		mimeType, data, err := dataURI(inner.Text("url"))
+		url := p.imageURL()
+		mimeType, data, err := dataURI(url)
 		if err == nil {
 			b.MimeType, b.Data = mimeType, data
 		} else {
-			b.Text = inner.Text("url")
+			b.Text = url
 		}
+	case "thinking":
+		b.Type, b.Text = dialect.Thinking, textOf(p.Raw("thinking"))
 	case "input_audio":
 		b.Type, b.MimeType = dialect.Audio, audioType(inner.Text("format"))
-		b.Data, _ = base64.StdEncoding.DecodeString(inner.Text("data"))
+		b.Data = audioData(inner.Text("data"))
 	}
 	return b
+}
+
+// audioData decodes the data of a sound; nil if it is not base64.
+func audioData(encoded string) []byte {
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 func audioType(format string) string {

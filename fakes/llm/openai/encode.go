@@ -2,161 +2,218 @@ package openai
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Encode writes text and tool uses, and drops other blocks: the model has none. It joins texts, because the format has
-// one content string. The text of a [dialect.StopRefusal] is OpenAI's refusal.
+// Encode writes text and tool uses, thinking if the server shows it, and drops other blocks: the model has none. It
+// joins texts, because the format has one content string. The text of a [dialect.StopRefusal] is OpenAI's refusal. The
+// answer to a request with the legacy functions has one function_call at most.
 func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	answer := c.completion(req, reply)
-	memory := new(scratch)
-	if q, ok := req.Decoded.(*request); ok {
-		memory = &q.answered
-	}
-	h := c.fill(memory.takeHeader(), answer.requestID)
 	if req.Stream {
-		h["Content-Type"] = eventStream
-		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: answer.stream(c.includeUsage(req), reply.LateUse),
-			Stream: true}
+		return dialect.Answer{Status: http.StatusOK, Header: c.header("text/event-stream; charset=utf-8", answer.requestID),
+			Chunks: answer.stream(c.includeUsage(req), reply.LateUse), Stream: true}
 	}
-	h["Content-Type"] = jsonType
-	body := memory.takeBody(1200 + len(answer.text) + len(answer.refusal))
-	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{answer.plain(body)}}
+	return dialect.Answer{Status: http.StatusOK, Header: c.header("application/json", answer.requestID),
+		Chunks: [][]byte{answer.plain()}}
 }
 
 type completion struct {
 	style                        *style
 	id, requestID, model, finish string
-	text, refusal                string
+	thought, text, refusal       string
 	calls                        []call
 	created                      int64
 	usage                        usage
-	reasoning, refuses           bool
+	reasoning, refuses, legacy   bool
+	form                         dialect.StreamForm
 }
 
 func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completion {
+	created := time.Now().Unix()
 	answer := &completion{
 		style:     c.style,
-		id:        dialect.GenerateID("chatcmpl-", 29, reply.Serial, 0),
+		id:        c.id(created, reply.Serial),
 		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
 		model:     cmp.Or(reply.Model, req.Model),
 		finish:    reply.Word(reasons),
-		created:   time.Now().Unix(),
+		created:   created,
+		form:      reply.Stream,
 		refuses:   c.isOpenAI && reply.Reason() == dialect.StopRefusal,
+		legacy:    isLegacy(req),
 	}
 	answer.reasoning = c.isOpenAI && reasoning(answer.model)
-	size := 0
 	for i, b := range reply.Content {
 		switch {
+		case b.Type == dialect.Thinking && c.reasoningIn != "":
+			answer.thought += b.Text
 		case b.Type == dialect.Text && answer.refuses:
 			answer.refusal += b.Text
 		case b.Type == dialect.Text:
 			answer.text += b.Text
-		case b.Type == dialect.ToolUse:
-			id := b.ID
-			if id == "" {
-				id = c.callID(reply.Serial, i)
-			}
-			answer.calls = append(answer.calls, call{id, b.Name, string(b.Input)})
+		case b.Type == dialect.ToolUse && !(answer.legacy && answer.calls != nil):
+			answer.calls = append(answer.calls, call{cmp.Or(b.ID, c.callID(reply.Serial, i)), b.Name, string(b.Input)})
 		}
-		size += len(b.Text) + len(b.Name) + len(b.Input)
 	}
-	// Roughly four bytes a token; clients cannot rely on more.
-	answer.usage = usage{8 + len(req.Body)/4, 1 + size/4}
+	if answer.legacy && answer.finish == reasons[dialect.StopToolUse] {
+		answer.finish = "function_call"
+	}
+	answer.usage = usageOf(req, reply)
 	return answer
 }
 
 type call struct{ id, name, arguments string }
 
-type usage struct{ prompt, completion int }
+// usage counts tokens. The prompt includes what was cached, the completion includes the reasoning.
+type usage struct{ prompt, cached, completion, reasoning int }
+
+// usageOf returns the scripted usage, or an estimate: roughly four bytes a token. Clients cannot rely on more.
+func usageOf(req *dialect.Request, reply *dialect.Reply) usage {
+	u := usage{prompt: 8 + len(req.Body)/4, completion: 1}
+	for _, b := range reply.Content {
+		n := (len(b.Text) + len(b.Name) + len(b.Input)) / 4
+		u.completion += n
+		if b.Type == dialect.Thinking {
+			u.reasoning += n
+		}
+	}
+	if given := reply.Usage; given != nil {
+		u.prompt, u.cached, u.completion = given.Input, given.Cached, given.Output
+		u.reasoning = min(u.reasoning, u.completion)
+	}
+	return u
+}
+
+// object writes the usage with the server's members.
+func (u usage) object(s *style) json.RawMessage {
+	pairs := []any{"prompt_tokens", u.prompt, "completion_tokens", u.completion, "total_tokens", u.prompt + u.completion}
+	if s.usage != nil {
+		return dialect.Ordered(append(pairs, s.usage(u)...)...)
+	}
+	return dialect.Ordered(append(pairs,
+		"prompt_tokens_details", dialect.Ordered("cached_tokens", u.cached, "audio_tokens", 0),
+		"completion_tokens_details", u.completionDetails())...)
+}
+
+func (u usage) completionDetails() json.RawMessage {
+	return dialect.Ordered("reasoning_tokens", u.reasoning, "audio_tokens", 0, "accepted_prediction_tokens", 0,
+		"rejected_prediction_tokens", 0)
+}
 
 // silent reports whether content is null: in a refusal, and beside calls without text.
 func (c *completion) silent() bool { return c.refuses || c.text == "" && len(c.calls) > 0 }
 
-// plain writes the answer into an empty body, indented by two spaces with a final newline, like OpenAI outside streams.
-func (c *completion) plain(body []byte) []byte {
-	b, s := builder(body), c.style
-	if s.comments {
-		b.raw("\n         \n")
+// content returns the text or null; with Mistral's thinking, an array.
+func (c *completion) content() any {
+	switch {
+	case c.thought != "" && c.style.reasoningIn == inContent:
+		return []json.RawMessage{thinkingPart(c.thought, true), dialect.Ordered("type", "text", "text", c.text)}
+	case c.silent():
+		return nil
 	}
-	b.raw(`{
-  "id": `).text(c.id).raw(`,
-  "object": "chat.completion",
-  "created": `).number(c.created).raw(`,
-  "model": `).text(c.model).raw(`,
-  "choices": [
-    {
-      "index": 0,
-      "message": {
-        "role": "assistant",
-        "content": `).textOr(c.silent(), c.text)
-	for i, call := range c.calls {
-		b.raw(",\n")
-		if i == 0 {
-			b.raw("        \"tool_calls\": [\n")
-		}
-		b.raw(`          {
-            "id": `).text(call.id).raw(`,
-            "type": "function",
-            "function": {
-              "name": `).text(call.name).raw(`,
-              "arguments": `).text(call.arguments).raw(`
-            }
-          }`)
-		if i == len(c.calls)-1 {
-			b.raw("\n        ]")
-		}
-	}
-	if s.isOpenAI {
-		b.raw(",\n        \"refusal\": ").textOr(!c.refuses, c.refusal).raw(",\n        \"annotations\": []")
-	}
-	b.raw("\n      }")
-	if s.logprobs && !c.reasoning {
-		b.raw(",\n      \"logprobs\": null")
-	}
-	b.raw(`,
-      "finish_reason": `).text(c.finish).raw(`
-    }
-  ],
-  "usage": {
-    "prompt_tokens": `).number(int64(c.usage.prompt)).raw(`,
-    "completion_tokens": `).number(int64(c.usage.completion)).raw(`,
-    "total_tokens": `).number(int64(c.usage.prompt + c.usage.completion)).raw(`,
-    "prompt_tokens_details": {
-      "cached_tokens": 0,
-      "audio_tokens": 0
-    },
-    "completion_tokens_details": {
-      "reasoning_tokens": 0,
-      "audio_tokens": 0,
-      "accepted_prediction_tokens": 0,
-      "rejected_prediction_tokens": 0
-    }
-  }`)
-	if s.isOpenAI {
-		b.raw(",\n  \"service_tier\": \"default\"")
-	}
-	if s.fingerprint != "" {
-		b.raw(",\n  \"system_fingerprint\": ").textOr(c.reasoning, s.fingerprint)
-	}
-	b.raw("\n}\n")
-	return b
+	return c.text
 }
 
-// builder is JSON under construction.
-type builder []byte
+// inContent is the name of the style in which thinking is a part of the content.
+const inContent = "content"
 
-// raw appends JSON, text a string, number a number, textOr null or a string.
-func (b *builder) raw(json string) *builder { *b = append(*b, json...); return b }
-func (b *builder) text(s string) *builder   { *b = dialect.AppendText(*b, s); return b }
-func (b *builder) number(n int64) *builder  { *b = strconv.AppendInt(*b, n, 10); return b }
-func (b *builder) textOr(null bool, s string) *builder {
-	if null {
-		return b.raw("null")
+func thinkingPart(text string, closed bool) json.RawMessage {
+	texts := []json.RawMessage{dialect.Ordered("type", "text", "text", text)}
+	return dialect.Ordered("type", "thinking", "thinking", texts, "closed", dialect.OrAbsent(closed))
+}
+
+// thinking returns the members of a message or delta with thinking in members of its own.
+func (c *completion) thinking(text string) []any {
+	switch in := c.style.reasoningIn; {
+	case in == "" || in == inContent || text == "" && !c.style.isRouter:
+		return nil
+	case text == "":
+		return []any{in, nil}
+	case c.style.isRouter:
+		detail := dialect.Ordered("type", "reasoning.text", "text", text, "format", "unknown", "index", 0)
+		return []any{in, text, "reasoning_details", []json.RawMessage{detail}}
+	default:
+		return []any{in, text}
 	}
-	return b.text(s)
+}
+
+// plain writes the answer: OpenAI's indented by two spaces with a final newline, others on one line.
+func (c *completion) plain() []byte {
+	s := c.style
+	var fingerprint, tier, provider, groq any = dialect.Absent, dialect.Absent, dialect.Absent, dialect.Absent
+	switch {
+	case s.isOpenAI:
+		tier = "default"
+	case s.isRouter:
+		provider, tier, fingerprint = providerName, nil, nil
+	case s.isGroq:
+		groq, tier = dialect.Ordered("id", c.requestID), "on_demand"
+	}
+	if s.fingerprint != "" {
+		fingerprint = orNull(s.fingerprint)
+		if c.reasoning {
+			fingerprint = nil
+		}
+	}
+	choice := append([]any{"index", 0, "message", c.message()}, c.ending(true)...)
+	body := dialect.Ordered("id", c.id, "object", "chat.completion", "created", c.created, "model", c.model,
+		"provider", provider, "choices", []json.RawMessage{dialect.Ordered(choice...)}, "usage", c.usage.object(s),
+		"service_tier", tier, "system_fingerprint", fingerprint, "x_groq", groq)
+	switch {
+	case s.isOpenAI:
+		return indented(body)
+	case s.isRouter:
+		return append([]byte("\n         \n"), body...)
+	}
+	return body
+}
+
+func (c *completion) message() json.RawMessage {
+	s := c.style
+	message := append([]any{"role", "assistant", "content", c.content()}, c.thinking(c.thought)...)
+	if c.legacy && len(c.calls) > 0 {
+		message = append(message, "function_call", dialect.Ordered("name", c.calls[0].name,
+			"arguments", c.calls[0].arguments))
+	} else if len(c.calls) > 0 {
+		calls := make([]json.RawMessage, len(c.calls))
+		for i, call := range c.calls {
+			calls[i] = dialect.Ordered("id", call.id, "type", "function",
+				"function", dialect.Ordered("name", call.name, "arguments", call.arguments))
+		}
+		message = append(message, "tool_calls", calls)
+	}
+	if s.isOpenAI || s.isRouter {
+		var refusal any
+		if c.refuses {
+			refusal = c.refusal
+		}
+		message = append(message, "refusal", refusal)
+	}
+	if s.isOpenAI {
+		message = append(message, "annotations", []string{})
+	}
+	return dialect.Ordered(message...)
+}
+
+// ending returns the members of a choice after its message or delta.
+func (c *completion) ending(finishes bool) (pairs []any) {
+	s := c.style
+	if s.logprobs && !c.reasoning {
+		pairs = append(pairs, "logprobs", nil)
+	}
+	var finish any
+	if finishes {
+		finish = c.finish
+	}
+	if finishes || !s.noNullFinish {
+		pairs = append(pairs, "finish_reason", finish)
+		if s.isRouter {
+			pairs = append(pairs, "native_finish_reason", finish)
+		}
+	}
+	return pairs
 }

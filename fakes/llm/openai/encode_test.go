@@ -74,6 +74,10 @@ func TestStreamEvents(t *testing.T) {
 		{"late use without arguments", `,"stream_options":{"include_usage":true}`,
 			dialect.Reply{LateUse: true, Content: []dialect.Block{use("c0", ``)}}},
 		{"late use of nothing", "", dialect.Reply{LateUse: true, Content: []dialect.Block{says("hi")}}},
+		{"interleaved calls, each with its name", "", dialect.Reply{Stream: dialect.Interleaved | dialect.RepeatedNames,
+			Content: []dialect.Block{use("c0", `{"a":2}`), use("c1", `{}`)}}},
+		{"text beside the finish reason", "", dialect.Reply{Stream: dialect.TextBesideFinish,
+			Content: []dialect.Block{says("hi there")}}},
 		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a`)}}},
 		{"stop beside calls", "", dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{use("c0", `{}`)}}},
 	} {

@@ -9,13 +9,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// words returns the error's kind and code, or OpenAI's defaults for the status.
-func words(e *dialect.Error) (kind, code string) {
+// words returns the error's kind and code, or the defaults for the status.
+func (s *style) words(e *dialect.Error) (kind, code string) {
 	switch {
 	case e.Status == http.StatusTooManyRequests:
 		kind, code = "requests", "rate_limit_exceeded"
 	case e.Status >= http.StatusInternalServerError:
 		kind = "server_error"
+	case e.Status == http.StatusUnauthorized && (s.isOpenAI || s.isGroq):
+		kind, code = "invalid_request_error", "invalid_api_key"
 	default:
 		kind = "invalid_request_error"
 	}
@@ -34,12 +36,32 @@ func orNull(s string) any {
 	return s
 }
 
-// errorBody returns {"error":…} in the server's shape. OpenRouter has only a message and the status as code.
+// xaiCodes are the codes of xAI's errors by status: the descriptions of gRPC.
+var xaiCodes = map[int]string{
+	http.StatusBadRequest:      "Client specified an invalid argument",
+	http.StatusUnauthorized:    "The request does not have valid authentication credentials",
+	http.StatusForbidden:       "The caller does not have permission to execute the specified operation",
+	http.StatusNotFound:        "Some requested entity was not found",
+	http.StatusTooManyRequests: "Some resource has been exhausted",
+}
+
+// errorBody returns the error in the server's shape, most often {"error":{message,type,param,code}}.
 func (s *style) errorBody(e *dialect.Error) json.RawMessage {
-	if s.numericCode {
+	kind, code := s.words(e)
+	switch {
+	case s.isRouter:
 		return dialect.Ordered("error", dialect.Ordered("code", e.Status, "message", e.Message))
+	case s.isMistral && e.Status == http.StatusUnauthorized:
+		return dialect.Ordered("detail", e.Message)
+	case s.isMistral:
+		return dialect.Ordered("object", "error", "message", e.Message, "type", kind, "param", orNull(e.Param),
+			"code", orNull(code), "raw_status_code", e.Status)
+	case s.isGroq:
+		return dialect.Ordered("error", dialect.Ordered("message", e.Message, "type", kind,
+			"code", dialect.OrAbsent(code)))
+	case s.isXAI:
+		return dialect.Ordered("code", cmp.Or(e.Code, xaiCodes[e.Status], "Internal error"), "error", e.Message)
 	}
-	kind, code := words(e)
 	return dialect.Ordered("error", errorObject(e, kind, code))
 }
 

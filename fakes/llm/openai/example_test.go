@@ -16,14 +16,14 @@ func Example() {
 	if refused != nil {
 		panic(refused)
 	}
-	fmt.Println(openai.Chat.Check(req).Message)
+	fmt.Println(openai.Chat.Check(req).Param, openai.Chat.Check(req).Message[:67])
 	reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.ToolUse, Name: "now", Input: []byte("{}")}}}
 	for _, codec := range []dialect.Codec{openai.Chat, openai.IndexFromOne} {
 		stream := bytes.Join(codec.Encode(req, reply).Chunks, nil)
 		fmt.Println(codec.Name(), bytes.Contains(stream, []byte(`"tool_calls":[{"index":1,`)))
 	}
 	// Output:
-	// tool calls without an answer before messages[1]: want a tool message for each of c1
+	// messages.[1].role An assistant message with 'tool_calls' must be followed by tool mes
 	// openai-chat false
 	// index-from-one true
 }

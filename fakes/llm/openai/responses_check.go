@@ -3,6 +3,7 @@ package openai
 import (
 	"errors"
 	"maps"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -38,32 +39,34 @@ const minOutputTokens = 16
 
 // Check applies the rules that the API is known to enforce: members, stored objects, parameters, tools, items, history.
 // Unknown stored objects give 404, all else 400. The order is our own.
-func (responses) Check(req *dialect.Request) *dialect.Error {
+func (o responses) Check(req *dialect.Request) *dialect.Error {
 	q, refused := dialect.Parsed(req, parseResponses)
 	if refused != nil {
 		return refused
 	}
 	type of = responsesRequest
-	return dialect.First(q, (*of).checkMembers, (*of).checkStored, (*of).checkParameters, (*of).checkModel,
-		(*of).checkTools, (*of).checkToolChoice, (*of).checkItems, (*of).checkHistory)
+	q.style = o.style
+	return dialect.First(q, (*of).checkMembers, (*of).checkNames, (*of).checkStored, (*of).checkParameters,
+		(*of).checkModel, (*of).checkTools, (*of).checkToolChoice, (*of).checkItems, (*of).checkHistory)
 }
 
 func (q *responsesRequest) checkMembers() *dialect.Error {
-	if names := q.Unknown(responsesMembers); names != nil {
+	if names := q.Unknown(responsesMembers); names != nil && q.style.isOpenAI {
 		if name := names[0]; renamedMembers[name] != "" {
-			return invalid(name, "unsupported_parameter", "%s is not a parameter here: in Responses it is %s", name,
-				renamedMembers[name])
+			return invalid(name, "unsupported_parameter", "Unsupported parameter: '%s'. In the Responses API, this parameter "+
+				"has moved to '%s'. Try again with the new parameter. See the API documentation for more information: "+
+				"https://platform.openai.com/docs/api-reference/responses/create.", name, renamedMembers[name])
 		}
 		return unknown(names[0])
 	}
 	if q.model == "" {
-		return invalid("model", "missing_required_parameter", "no model is named: set model")
+		return missing("", "model")
 	}
 	return nil
 }
 
 func unknown(path string) *dialect.Error {
-	return invalid(path, "unknown_parameter", "the parameter %s is unknown: leave it out", path)
+	return invalid(path, "unknown_parameter", "Unknown parameter: '%s'.", path)
 }
 
 func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect.Error {
@@ -73,13 +76,10 @@ func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect
 	return nil
 }
 
-// checkStored refuses references to stored objects: this server stores nothing.
+// checkStored refuses references to conversations and prompts, which the fake does not store. [responses.Complete]
+// refuses unknown responses and items.
 func (q *responsesRequest) checkStored() *dialect.Error {
 	switch {
-	case q.Has("previous_response_id"):
-		return invalid("previous_response_id", "previous_response_not_found",
-			"the response %s is not there, as this model server keeps none: send the whole conversation as input",
-			q.Raw("previous_response_id"))
 	case q.Has("conversation"):
 		return notStored("conversation",
 			"the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
@@ -90,9 +90,9 @@ func (q *responsesRequest) checkStored() *dialect.Error {
 		return invalid("background", "",
 			"background is set: this model server answers at once and keeps nothing, so leave it out")
 	case q.prompt == nil && !q.Has("input"):
-		return invalid("input", "missing_required_parameter", "input is missing: want a string or an array of items")
+		return missing("", "input")
 	case q.prompt == nil && len(q.items) == 0:
-		return invalid("input", "empty_array", "input is empty: want at least one item")
+		return emptyArray("input")
 	}
 	return nil
 }
@@ -104,26 +104,22 @@ func notStored(param, format string, args ...any) *dialect.Error {
 }
 
 func (q *responsesRequest) checkParameters() *dialect.Error {
-	switch {
-	case dialect.Outside(q.temperature, 0, 2):
-		return invalid("temperature", "decimal_out_of_range", "temperature is %v: want 0 to 2", *q.temperature)
-	case dialect.Outside(q.topP, 0, 1):
-		return invalid("top_p", "decimal_out_of_range", "top_p is %v: want 0 to 1", *q.topP)
-	case q.maxTokens != nil && *q.maxTokens < minOutputTokens:
-		return invalid("max_output_tokens", "integer_below_min_value", "max_output_tokens is %d: want at least %d",
-			*q.maxTokens, minOutputTokens)
-	case dialect.Outside(q.topLogprobs, 0, 20):
-		return invalid("top_logprobs", "integer_out_of_range", "top_logprobs is %d: want 0 to 20", *q.topLogprobs)
-	case q.Has("stream_options") && !q.stream:
-		return invalid("stream_options", "", "stream_options is set without stream: want it only with stream: true")
-	}
-	for _, name := range q.include {
-		if !includable[name] {
-			return invalid("include", "invalid_value", "include has %q: want %s", name,
-				strings.Join(slices.Sorted(maps.Keys(includable)), ", "))
+	for _, err := range []*dialect.Error{outOfRange("temperature", q.temperature, 0, 2), outOfRange("top_p", q.topP, 0, 1),
+		outOfRange("max_output_tokens", q.maxTokens, minOutputTokens, math.MaxInt64),
+		outOfRange("top_logprobs", q.topLogprobs, 0, 20)} {
+		if err != nil {
+			return err
 		}
 	}
-	return nil
+	if q.Has("stream_options") && !q.stream {
+		return streamOnly()
+	}
+	for i, name := range q.include {
+		if !includable[name] {
+			return unsupported(dialect.At("include", i), name, slices.Sorted(maps.Keys(includable))...)
+		}
+	}
+	return checkStreamOptions(q.Members)
 }
 
 // Members of items and parts by type. Items of the provider's own tools are not inspected.
@@ -134,7 +130,7 @@ var (
 		"function_call_output":    dialect.Set("type id call_id name output status namespace caller"),
 		"custom_tool_call":        dialect.Set("type id call_id name input status namespace caller"),
 		"custom_tool_call_output": dialect.Set("type id call_id name output status namespace caller"),
-		"reasoning":               dialect.Set("type id summary content encrypted_content"),
+		"reasoning":               dialect.Set("type id summary content encrypted_content status"),
 		"item_reference":          dialect.Set("type id"),
 	}
 	partMembers = map[string]map[string]bool{
@@ -169,54 +165,76 @@ var (
 
 const maxCallID = 64
 
+// checkNames refuses unknown members, and ids with another prefix than OpenAI's. Compatible servers accept both.
+func (q *responsesRequest) checkNames() *dialect.Error {
+	if !q.style.isOpenAI {
+		return nil
+	}
+	for _, it := range q.items {
+		members := itemMembers[it.kind]
+		if members == nil {
+			continue
+		}
+		if err := onlyKnown(it.Members, it.path, members); err != nil {
+			return err
+		}
+		if it.kind == "reasoning" && dialect.IsKind(it.Raw("status"), 'n') { // copied from an SDK's object
+			return unknown(it.path + ".status")
+		}
+		if prefix := idPrefixes[it.kind]; it.id != "" && !strings.HasPrefix(it.id, prefix) {
+			return invalid(it.path+".id", "invalid_value", "Invalid '%s.id': '%s'. Expected an ID that begins with '%s'.",
+				it.path, it.id, prefix)
+		}
+		for _, p := range it.parts {
+			if known := partMembers[p.Text("type")]; known != nil {
+				if err := onlyKnown(p.Members, p.path, known); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return dialect.Each(q.tools, func(t *tool) *dialect.Error {
+		if toolMembers[t.kind] == nil || t.name == "" {
+			return nil // refused for that
+		}
+		return onlyKnown(t.flat, t.path, toolMembers[t.kind])
+	})
+}
+
 func (q *responsesRequest) checkItems() *dialect.Error {
 	return dialect.Each(q.items, (*item).check)
 }
 
 func (it *item) check() *dialect.Error {
-	members, known := itemMembers[it.kind]
 	switch {
 	case hostedItems[it.kind]:
 		return nil
-	case !known:
+	case itemMembers[it.kind] == nil:
 		return invalid(it.path+".type", "invalid_value",
 			"%s has the type %q: want message, function_call, function_call_output, reasoning, "+
 				"item_reference, or the item of a tool that the provider runs", it.path, it.kind)
-	}
-	if err := onlyKnown(it.Members, it.path, members); err != nil {
-		return err
-	}
-	if prefix := idPrefixes[it.kind]; it.id != "" && !strings.HasPrefix(it.id, prefix) {
-		return invalidAt(it.path, "id", "invalid_value", "has the id %q: want one that begins with %q, or none",
-			it.id, prefix)
 	}
 	switch it.kind {
 	case "message":
 		parts, known := messageParts[it.role]
 		if !known {
-			return invalidAt(it.path, "role", "invalid_value", "has the role %q: want assistant, system, developer or user",
-				it.role)
+			return unsupported(it.path+".role", it.role, "assistant", "system", "developer", "user")
 		}
-		return it.checkContent(parts, "a message of the role "+it.role)
+		return it.checkContent(parts)
 	case "function_call", "custom_tool_call":
 		return it.checkCall()
 	case "function_call_output", "custom_tool_call_output":
 		if err := it.checkCallID(); err != nil {
 			return err
 		}
-		return it.checkContent(resultParts, "the output of a call")
+		return it.checkContent(resultParts)
 	case "reasoning":
 		if !it.Has("summary") {
 			return missing(it.path, "summary")
 		}
-		return it.checkContent([]string{"summary_text"}, "the summary of reasoning")
+		return it.checkContent([]string{"summary_text"})
 	}
-	return notStored("input", "%s refers to the item %q, which is not there, as this model server keeps none: send the "+
-		"item itself", it.path, it.id)
-}
-
-func missing(path, name string) *dialect.Error {
-	return invalid(path+"."+name, "missing_required_parameter", "%s has no %s", path, name)
+	return nil // item_reference
 }
 
 func (it *item) checkCallID() *dialect.Error {
@@ -224,8 +242,7 @@ func (it *item) checkCallID() *dialect.Error {
 	case it.callID == "":
 		return missing(it.path, "call_id")
 	case len(it.callID) > maxCallID:
-		return invalidAt(it.path, "call_id", "string_above_max_length", "has a call_id of %d characters: want at most %d",
-			len(it.callID), maxCallID)
+		return tooLong(it.path+".call_id", "string", "a", maxCallID, len(it.callID))
 	}
 	return nil
 }
@@ -242,32 +259,27 @@ func (it *item) checkCall() *dialect.Error {
 	case it.name == "":
 		return missing(it.path, "name")
 	case !identifier.MatchString(it.name):
-		return invalidAt(it.path, "name", "invalid_value", "has the name %q: want a match of %s", it.name, identifier)
+		return noMatch(it.path+".name", identifier.String())
 	case !it.Has(member):
 		return missing(it.path, member)
 	case !dialect.IsKind(it.Raw(member), '"'):
-		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path,
-			member, dialect.JSONName(it.Raw(member)))
+		return wrongType(it.path+"."+member, "a string", dialect.JSONName(it.Raw(member)))
 	}
 	return nil
 }
 
 // checkContent requires a text, or parts of the allowed types.
-func (it *item) checkContent(allowed []string, where string) *dialect.Error {
+func (it *item) checkContent(allowed []string) *dialect.Error {
 	if it.text == nil && !it.Has(contents[it.kind]) {
 		return missing(it.path, contents[it.kind])
 	}
-	return dialect.Each(it.parts, func(p *part) *dialect.Error { return p.checkFlat(allowed, where) })
+	return dialect.Each(it.parts, func(p *part) *dialect.Error { return p.checkFlat(allowed) })
 }
 
-func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
+func (p *part) checkFlat(allowed []string) *dialect.Error {
 	kind := p.Text("type")
 	if !slices.Contains(allowed, kind) {
-		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in %s", kind,
-			strings.Join(allowed, " or "), where)
-	}
-	if err := onlyKnown(p.Members, p.path, partMembers[kind]); err != nil {
-		return err
+		return unsupported(p.path, kind, allowed...)
 	}
 	switch kind {
 	case "input_text", "output_text", "summary_text", "refusal":
@@ -281,8 +293,7 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	case "input_image":
 		url := p.Raw("image_url")
 		if p.Has("image_url") && !dialect.IsKind(url, '"') {
-			return invalid(p.path+".image_url", "invalid_type",
-				"%s.image_url has the wrong type: want a URL as a string, got %s", p.path, dialect.JSONName(url))
+			return wrongType(p.path+".image_url", "a string", dialect.JSONName(url))
 		}
 		if !p.Has("image_url") && !p.Has("file_id") {
 			return missing(p.path, "image_url")
@@ -301,27 +312,45 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 // checkHistory enforces the API's rules: each call has an output, each output follows its call, and reasoning precedes
 // what it led to.
 func (q *responsesRequest) checkHistory() *dialect.Error {
-	var called, unanswered []string
+	if !q.refers() { // else Complete has done so
+		if err := q.checkOutputs(); err != nil {
+			return err
+		}
+	}
+	var unanswered []string
 	for i := range q.items {
 		it := &q.items[i]
 		switch it.kind {
 		case "function_call", "custom_tool_call":
-			called, unanswered = append(called, it.callID), append(unanswered, it.callID)
+			unanswered = append(unanswered, it.callID)
 		case "function_call_output", "custom_tool_call_output":
-			if !slices.Contains(called, it.callID) {
-				return invalid("input", "", "%s is the output of the call %q: no such call comes before it", it.path, it.callID)
-			}
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == it.callID })
 		case "reasoning":
-			if i == len(q.items)-1 || !q.items[i+1].followsReasoning() {
-				return invalid("input", "", "%s is reasoning (%s) that nothing comes of: want the item that followed it after it",
-					it.path, it.id)
+			if q.style.isOpenAI && (i == len(q.items)-1 || !q.items[i+1].followsReasoning()) {
+				return invalid("input", "",
+					"Item '%s' of type 'reasoning' was provided without its required following item.", it.id)
 			}
 		}
 	}
 	if len(unanswered) > 0 {
-		return invalid("input", "", "calls without an output: want a function_call_output for each of %s",
-			strings.Join(unanswered, ", "))
+		return invalid("input", "", "No tool output found for function call %s.", unanswered[0])
+	}
+	return nil
+}
+
+// checkOutputs refuses the output of a call that does not come before it.
+func (q *responsesRequest) checkOutputs() *dialect.Error {
+	var called []string
+	for i := range q.items {
+		it := &q.items[i]
+		switch it.kind {
+		case "function_call", "custom_tool_call":
+			called = append(called, it.callID)
+		case "function_call_output", "custom_tool_call_output":
+			if !slices.Contains(called, it.callID) {
+				return invalid("input", "", "No tool call found for function call output with call_id %s.", it.callID)
+			}
+		}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,81 +23,37 @@ var toolMembers = map[string]map[string]bool{
 
 func (q *responsesRequest) checkTools() *dialect.Error {
 	if len(q.tools) > maxTools {
-		return invalid("tools", "array_above_max_length", "there are %d tools: want at most %d", len(q.tools), maxTools)
+		return tooLong("tools", "array", "an", maxTools, len(q.tools))
 	}
-	return dialect.Each(q.tools, (*tool).checkFlat)
+	return dialect.Each(q.tools, func(t *tool) *dialect.Error {
+		if !q.style.isOpenAI && toolMembers[t.kind] == nil {
+			return nil // the server's own
+		}
+		return t.checkFlat()
+	})
 }
 
 // checkFlat checks the name first: in a Chat Completions tool it is one level deeper.
 func (t *tool) checkFlat() *dialect.Error {
-	members, named := toolMembers[t.kind]
 	switch {
 	case hostedTools[t.kind]:
 		return nil
-	case !named:
+	case toolMembers[t.kind] == nil:
 		return invalidAt(t.path, "type", "invalid_value",
 			"has the type %q: want function, custom, or a tool that the provider runs", t.kind)
 	case t.name == "":
 		return missing(t.path, "name")
 	case !identifier.MatchString(t.name):
-		return invalidAt(t.path, "name", "invalid_value", "has the name %q: want a match of %s", t.name, identifier)
+		return noMatch(t.path+".name", identifier.String())
 	case len(t.name) > maxFlatName:
-		return invalidAt(t.path, "name", "string_above_max_length", "has a name of %d characters: want at most %d",
-			len(t.name), maxFlatName)
-	}
-	if err := onlyKnown(t.flat, t.path, members); err != nil {
-		return err
+		return tooLong(t.path+".name", "string", "a", maxFlatName, len(t.name))
 	}
 	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil
 	}
-	if err := t.checkParameters("parameters"); err != nil {
-		return err
-	}
 	var strict bool
-	if _ = t.flat.Read("strict", &strict); strict { // checked by flatTool
-		if at, why := strictViolation(t.parameters, "parameters"); why != "" {
-			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s",
-				t.name, at, why)
-		}
-	}
-	return nil
-}
-
-// strictForbids are JSON Schema words that a strict tool must not use.
-var strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
-
-// strictViolation finds the first violation of strictness: each object requires all its properties and allows no
-// others.
-func strictViolation(raw json.RawMessage, path string) (at, why string) {
-	var s, properties dialect.Members
-	if dialect.ReadPart(raw, &s) != nil {
-		return "", ""
-	}
-	for _, word := range strictForbids {
-		if s.Has(word) {
-			return path, fmt.Sprintf("%s is used, which is not permitted", word)
-		}
-	}
-	_ = s.Read("properties", &properties) // a wrong type counts as empty
-	if s.Text("type") == "object" || s.Has("properties") {
-		if string(s.Raw("additionalProperties")) != "false" {
-			return path, "additionalProperties is not false"
-		}
-		var required []string
-		_ = s.Read("required", &required)
-		for _, name := range properties.Names() {
-			if !slices.Contains(required, name) {
-				return path, fmt.Sprintf("%s is not required: want every property in required", name)
-			}
-		}
-	}
-	for path, inner := range innerSchemas(s, path, "items", "anyOf") {
-		if at, why := strictViolation(inner, path); why != "" {
-			return at, why
-		}
-	}
-	return "", ""
+	_ = t.flat.Read("strict", &strict) // checked by flatTool
+	return t.checkParameters("parameters", strict)
 }
 
 func (q *responsesRequest) checkToolChoice() *dialect.Error {
@@ -107,7 +62,7 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	}
 	choice, refused := readChoice(q.Members)
 	if refused == nil && q.Text("tool_choice") == dialect.ChoiceRequired && len(q.tools) == 0 {
-		return invalid("tool_choice", "", "tool_choice is required, and there are no tools: want it only with tools")
+		return invalid("tool_choice", "", "Tool choice 'required' must be specified with 'tools' parameter.")
 	}
 	if choice == nil {
 		return refused
@@ -130,7 +85,7 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 // checkAllowed requires a mode, and only offered tools.
 func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	if mode := choice.Text("mode"); mode != dialect.ChoiceAuto && mode != dialect.ChoiceRequired {
-		return invalid("tool_choice.mode", "invalid_value", "tool_choice.mode is %q: want auto or required", mode)
+		return unsupported("tool_choice.mode", mode, dialect.ChoiceAuto, dialect.ChoiceRequired)
 	}
 	var tools []dialect.Members
 	if choice.Read("tools", &tools) != nil || len(tools) == 0 {
@@ -150,7 +105,7 @@ func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 func (q *responsesRequest) offered(choice dialect.Members, path string) *dialect.Error {
 	kind, name := choice.Text("type"), choice.Text("name")
 	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
-		return invalid(strings.Split(path, ".")[0], "", "%s is the tool %q: no such tool is among the tools", path, name)
+		return invalid(strings.Split(path, ".")[0], "", "Tool choice '%s' not found in 'tools' parameter.", name)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -129,7 +128,7 @@ func (p *part) flatBlock() dialect.Block {
 		var audio dialect.Members
 		_ = p.Read("input_audio", &audio) // a wrong type has no data
 		b.Type, b.MimeType = dialect.Audio, audioType(audio.Text("format"))
-		b.Data, _ = base64.StdEncoding.DecodeString(audio.Text("data"))
+		b.Data = audioData(audio.Text("data"))
 	}
 	return b
 }

@@ -89,7 +89,9 @@ func FuzzResponsesDecode(f *testing.F) {
 func TestModelsAreListedInBothDialects(t *testing.T) {
 	for _, codec := range []dialect.Codec{Chat, Responses} {
 		asides := codec.(dialect.SideRequests)
-		require.Equal(t, []string{"GET /v1/models", "GET /v1/models/{model...}"}, asides.SideRequestPatterns())
+		require.Equal(t, []string{"POST /v1/embeddings", "POST /openai/v1/embeddings", "POST /openai/embeddings",
+			"POST /openai/deployments/{deployment}/embeddings", "GET /v1/models", "GET /v1/models/{model...}"},
+			asides.SideRequestPatterns())
 		ask := func(path string) string {
 			r := httptest.NewRequest("GET", path, nil)
 			require.True(t, asides.Claims(r))

@@ -30,14 +30,12 @@ type response struct {
 	created              int64
 	request              dialect.Members // the request
 	output               []outputItem
-	usage                tokens
+	usage                usage
 	plain                bool
 
 	sequence int
 	events   [][]byte
 }
-
-type tokens struct{ input, output, reasoning int }
 
 // outputItem is an item of the output. One of parts, call and thought is set.
 type outputItem struct {
@@ -54,7 +52,7 @@ type outputPart struct {
 
 func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 	r := &response{
-		id:        dialect.GenerateID("resp_", 32, reply.Serial, 0),
+		id:        dialect.GenerateHex("resp_", 50, reply.Serial, 0),
 		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
 		model:     cmp.Or(reply.Model, req.Model),
 		created:   time.Now().Unix(),
@@ -63,27 +61,20 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 	r.request, _ = dialect.ReadMembers(req.Body) // empty for a hand-made request
 	r.status, r.incomplete = outcome(reply.Reason())
 	encrypted := includes(req, "reasoning.encrypted_content")
-	size := 0
 	for i, b := range reply.Content {
 		r.add(b, i, reply, encrypted)
-		n := len(b.Text) + len(b.Name) + len(b.Input)
-		size += n
-		if b.Type == dialect.Thinking {
-			r.usage.reasoning += n / 4
-		}
 	}
 	if n := len(r.output); n > 0 && r.status == "incomplete" {
 		r.output[n-1].status = r.status
 	}
-	// Roughly four bytes a token; clients cannot rely on more.
-	r.usage.input, r.usage.output = 8+len(req.Body)/4, 1+size/4
+	r.usage = usageOf(req, reply)
 	return r
 }
 
 // add makes an item of a block, or adds it to the previous message.
 func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, encrypted bool) {
 	item := func(prefix string) outputItem {
-		return outputItem{id: dialect.GenerateID(prefix, 32, reply.Serial, i), status: "completed"}
+		return outputItem{id: dialect.GenerateHex(prefix, 50, reply.Serial, i), status: "completed"}
 	}
 	switch b.Type {
 	case dialect.Text:
@@ -212,7 +203,7 @@ func (r *response) object(status string) json.RawMessage {
 			incomplete = dialect.Ordered("reason", r.incomplete)
 		}
 		if r.failure == nil {
-			usage, tier = r.usage.object(), "default"
+			usage, tier = r.usage.responses(), "default"
 		}
 	}
 	if r.plain {
@@ -237,8 +228,9 @@ func (r *response) object(status string) json.RawMessage {
 		"user", r.echo("user", "null"), "metadata", r.echo("metadata", "{}"))
 }
 
-func (t tokens) object() json.RawMessage {
-	return dialect.Ordered("input_tokens", t.input, "input_tokens_details", dialect.Ordered("cached_tokens", 0),
-		"output_tokens", t.output, "output_tokens_details", dialect.Ordered("reasoning_tokens", t.reasoning),
-		"total_tokens", t.input+t.output)
+func (u usage) responses() json.RawMessage {
+	return dialect.Ordered("input_tokens", u.prompt,
+		"input_tokens_details", dialect.Ordered("cache_write_tokens", 0, "cached_tokens", u.cached),
+		"output_tokens", u.completion, "output_tokens_details", dialect.Ordered("reasoning_tokens", u.reasoning),
+		"total_tokens", u.prompt+u.completion)
 }

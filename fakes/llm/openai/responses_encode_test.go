@@ -181,7 +181,7 @@ func TestResponsesErrorBody(t *testing.T) {
 	a := Responses.EncodeError(codectest.Refusal(Responses, nil, input(userItem+`,`+itemA, "")))
 	require.Equal(t, http.StatusBadRequest, a.Status)
 	require.Equal(t, "false", a.Header.Get("X-Should-Retry"))
-	require.JSONEq(t, `{"error":{"message":"calls without an output: want a function_call_output for each of a","type":`+
+	require.JSONEq(t, `{"error":{"message":"No tool output found for function call a.","type":`+
 		`"invalid_request_error","param":"input","code":null}}`, string(join(a)))
 }
 
@@ -197,7 +197,7 @@ func TestStreamErrorIsFollowedByFailedResponse(t *testing.T) {
 			chunks := strings.SplitAfter(string(Responses.EncodeErrorEvent(req, reply, 4, &given)), "\n\n")
 			require.Len(t, chunks, 3)
 			first, second := readEvent(t, chunks[0]), readEvent(t, chunks[1])
-			kind, _ := words(&given)
+			kind, _ := openAI.words(&given)
 			require.Equal(t, "error", first.Type)
 			require.JSONEq(t, `{"type":"`+kind+`","code":"`+code+`","message":"slow","param":null}`, string(first.Error))
 			require.Equal(t, "response.failed", second.Type)
@@ -228,8 +228,8 @@ func TestResponsesIDsAreUniqueAndReproducible(t *testing.T) {
 				ids = append(ids, callID)
 			}
 		}
-		require.Regexp(t, "^msg_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} rs_[A-Za-z0-9]{32} "+
-			"fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} fc_[A-Za-z0-9]{32}$", strings.Join(ids, " "))
+		require.Regexp(t, "^msg_[0-9a-f]{50} fc_[0-9a-f]{50} call_[A-Za-z0-9]{24} rs_[0-9a-f]{50} "+
+			"fc_[0-9a-f]{50} call_[A-Za-z0-9]{24} fc_[0-9a-f]{50}$", strings.Join(ids, " "))
 		require.Equal(t, "mine", got[4].(map[string]any)["call_id"])
 		for _, id := range ids {
 			require.False(t, seen[id], id)

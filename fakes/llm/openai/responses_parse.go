@@ -9,6 +9,7 @@ import (
 // responsesRequest is a request body as OpenAI documents it. [responses.Check] judges what the parser reads leniently.
 type responsesRequest struct {
 	dialect.Members
+	style                  *style // of the server whose rules apply
 	model, instructions    string
 	prompt                 *string // string input
 	items                  []item  // array input

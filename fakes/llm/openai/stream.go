@@ -1,15 +1,15 @@
 package openai
 
 import (
+	"encoding/json"
 	"slices"
-	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // includeUsage reports whether a last chunk has the usage: on request, or always for some servers.
 func (c *chat) includeUsage(req *dialect.Request) bool {
-	if c.usageAnyway {
+	if c.isRouter {
 		return true
 	}
 	body, refused := dialect.Parsed(req, parse)
@@ -23,9 +23,9 @@ func (c *chat) includeUsage(req *dialect.Request) bool {
 	return include
 }
 
-// delta is the JSON of a delta; finishes adds the finish reason beside it.
+// delta is the members of a delta; finishes adds the finish reason beside it.
 type delta struct {
-	json     string
+	members  []any
 	finishes bool
 }
 
@@ -33,8 +33,8 @@ type delta struct {
 func (c *completion) stream(withUsage, late bool) [][]byte {
 	s := c.style
 	deltas, held := c.deltas(late)
-	w := c.writer(withUsage, len(deltas)+len(held)+2)
-	if s.comments {
+	w := c.writer(withUsage)
+	if s.isRouter {
 		w.raw(": OPENROUTER PROCESSING\n\n")
 		w.raw(": OPENROUTER PROCESSING\n\n")
 	}
@@ -44,25 +44,26 @@ func (c *completion) stream(withUsage, late bool) [][]byte {
 	if withUsage && !s.joinedFinish {
 		w.usage()
 	}
-	w.raw("data: [DONE]\n\n")
-	return w.events()
+	if c.form&dialect.WithoutDone == 0 {
+		w.raw("data: [DONE]\n\n")
+	}
+	return w.events
 }
 
 // deltas returns the deltas up to the finish reason, and those after it.
 func (c *completion) deltas(late bool) (deltas, held []delta) {
 	s, calls := c.style, c.callDeltas()
-	all := slices.Concat(c.textDeltas(), calls)
+	all := slices.Concat(c.thoughtDeltas(), c.textDeltas(), calls)
 	switch {
 	case c.opensWithCall(late):
-		all[0] = `{"role":"assistant","content":null,` + calls[0][1:len(calls[0])-1] + `,"refusal":null}`
+		all[0] = slices.Concat([]any{"role", "assistant", "content", nil}, calls[0], []any{"refusal", nil})
 	case s.joinedRole && len(all) > 0:
-		all[0] = all[0][:len(all[0])-1] + `,"role":"assistant"}`
+		all[0] = append(all[0], "role", "assistant")
 	default:
 		all = slices.Insert(all, 0, c.opening())
 	}
-	deltas = make([]delta, len(all), len(all)+1)
-	for i, json := range all {
-		deltas[i].json = json
+	for _, members := range all {
+		deltas = append(deltas, delta{members: members})
 	}
 	if late && len(calls) > 0 {
 		last := len(deltas) - 1
@@ -71,26 +72,37 @@ func (c *completion) deltas(late bool) (deltas, held []delta) {
 	switch {
 	case s.joinedFinish && len(calls) > 0 && len(held) == 0:
 		deltas[len(deltas)-1].finishes = true
-	case s.joinedFinish || s.repeatedFinish:
-		deltas = append(deltas, delta{`{"content":""}`, true})
+	case c.form&dialect.TextBesideFinish != 0 && len(calls) == 0 && c.text != "":
+		deltas[len(deltas)-1].finishes = true
+	case s.joinedFinish || s.isRouter:
+		deltas = append(deltas, delta{[]any{"content", ""}, true})
 	default:
-		deltas = append(deltas, delta{`{}`, true})
+		deltas = append(deltas, delta{nil, true})
 	}
 	return deltas, held
 }
 
-func (c *completion) textDeltas() []string {
-	member := `{"content":`
+// thoughtDeltas are the thinking, before the text, in the member that the server has for it.
+func (c *completion) thoughtDeltas() (all [][]any) {
+	for _, fragment := range dialect.Fragments(c.thought) {
+		if c.style.reasoningIn == inContent {
+			all = append(all, []any{"content", []json.RawMessage{thinkingPart(fragment, false)}})
+			continue
+		}
+		all = append(all, c.thinking(fragment))
+	}
+	return all
+}
+
+func (c *completion) textDeltas() (all [][]any) {
+	member := "content"
 	if c.refuses {
-		member = `{"refusal":`
+		member = "refusal"
 	}
-	fragments := dialect.Fragments(c.text + c.refusal)
-	texts := make([]string, len(fragments))
-	for i, fragment := range fragments {
-		var buffer [128]byte
-		texts[i] = string(append(dialect.AppendText(append(buffer[:0], member...), fragment), '}'))
+	for _, fragment := range dialect.Fragments(c.text + c.refusal) {
+		all = append(all, []any{member, fragment})
 	}
-	return texts
+	return all
 }
 
 // opensWithCall reports whether the first chunk opens a call, as OpenAI does for a single call without text.
@@ -98,54 +110,98 @@ func (c *completion) opensWithCall(late bool) bool {
 	return c.style.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late
 }
 
-func (c *completion) opening() string {
+func (c *completion) opening() []any {
+	role := []any{"role", "assistant"}
 	switch {
 	case c.style.bareRole:
-		return `{"role":"assistant"}`
+		return role
 	case !c.style.isOpenAI:
-		return `{"role":"assistant","content":""}`
+		return append(role, "content", "")
 	case c.refuses:
-		return `{"role":"assistant","content":null,"refusal":""}`
+		return append(role, "content", nil, "refusal", "")
 	case c.silent():
-		return `{"role":"assistant","content":null}`
+		return append(role, "content", nil)
 	}
-	return `{"role":"assistant","content":"","refusal":null}`
+	return append(role, "content", "", "refusal", nil)
 }
 
-// callDeltas opens each call with id and name, and continues with its arguments, one call after the other. Servers with
-// whole calls use one delta for each call, or one for all.
-func (c *completion) callDeltas() []string {
-	s := c.style
-	var deltas []string
-	for i, call := range c.calls {
-		index := strconv.Itoa(i + s.firstIndex)
-		head := `{"tool_calls":[{"index":` + index
-		kind := `,"type":"function"`
-		if s.untypedCalls {
-			kind = ""
-		}
-		opening := head + `,"id":` + quote(call.id) + kind + `,"function":{"name":` + quote(call.name) + `,"arguments":`
-		if s.wholeCalls {
-			deltas = append(deltas, opening+quote(call.arguments)+`}}]}`)
-			continue
-		}
-		deltas = append(deltas, opening+`""}}]}`)
-		fragments := dialect.Fragments(call.arguments)
-		if s.emptyArguments {
-			fragments = slices.Insert(fragments, 0, "")
-		}
-		for _, fragment := range fragments {
-			deltas = append(deltas, head+`,"function":{"arguments":`+quote(fragment)+`}}]}`)
-		}
+// callDeltas opens each call with id and name, and continues with its arguments, one call after the other unless they
+// are [dialect.Interleaved]. Servers with whole calls use one delta for each call, or one for all.
+func (c *completion) callDeltas() (deltas [][]any) {
+	if c.legacy {
+		return c.functionCallDeltas()
 	}
-	if s.joinedFinish && len(deltas) > 1 {
-		all := deltas[0][:len(deltas[0])-len(`]}`)]
-		for _, d := range deltas[1:] {
-			all += "," + d[len(`{"tool_calls":[`):len(d)-len(`]}`)]
-		}
-		deltas = []string{all + `]}`}
+	pieces := make([][]json.RawMessage, len(c.calls))
+	for i, call := range c.calls {
+		pieces[i] = c.callPieces(i, call)
+	}
+	all := slices.Concat(pieces...)
+	if c.form&dialect.Interleaved != 0 {
+		all = inTurn(pieces)
+	}
+	if c.style.joinedFinish && len(all) > 0 {
+		return [][]any{{"tool_calls", all}}
+	}
+	for _, piece := range all {
+		deltas = append(deltas, []any{"tool_calls", []json.RawMessage{piece}})
 	}
 	return deltas
 }
 
-func quote(s string) string { return string(dialect.AppendText([]byte(nil), s)) }
+func (c *completion) callPieces(i int, call call) []json.RawMessage {
+	s := c.style
+	index := i + s.firstIndex
+	var kind any = "function"
+	if s.untypedCalls {
+		kind = dialect.Absent
+	}
+	opening := func(arguments string) json.RawMessage {
+		return dialect.Ordered("index", index, "id", call.id, "type", kind,
+			"function", dialect.Ordered("name", call.name, "arguments", arguments))
+	}
+	if s.wholeCalls {
+		return []json.RawMessage{opening(call.arguments)}
+	}
+	pieces := []json.RawMessage{opening("")}
+	var name any = dialect.Absent
+	if c.form&dialect.RepeatedNames != 0 {
+		name = call.name
+	}
+	fragments := dialect.Fragments(call.arguments)
+	if s.emptyArguments {
+		fragments = slices.Insert(fragments, 0, "")
+	}
+	for _, fragment := range fragments {
+		pieces = append(pieces, dialect.Ordered("index", index,
+			"function", dialect.Ordered("name", name, "arguments", fragment)))
+	}
+	return pieces
+}
+
+// functionCallDeltas are the deltas of the only legacy call.
+func (c *completion) functionCallDeltas() (deltas [][]any) {
+	if len(c.calls) == 0 {
+		return nil
+	}
+	deltas = [][]any{{"function_call", dialect.Ordered("name", c.calls[0].name, "arguments", "")}}
+	for _, fragment := range dialect.Fragments(c.calls[0].arguments) {
+		deltas = append(deltas, []any{"function_call", dialect.Ordered("arguments", fragment)})
+	}
+	return deltas
+}
+
+// inTurn returns the first piece of each list, then the second of each, and so on.
+func inTurn[T any](lists [][]T) []T {
+	var pieces []T
+	for n := 0; ; n++ {
+		before := len(pieces)
+		for _, list := range lists {
+			if n < len(list) {
+				pieces = append(pieces, list[n])
+			}
+		}
+		if len(pieces) == before {
+			return pieces
+		}
+	}
+}

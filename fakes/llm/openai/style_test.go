@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ func TestOpenRouterSendsCommentsAndRepeatsTheFinishReason(t *testing.T) {
 	require.Contains(t, string(a.Chunks[3]), `"native_finish_reason":"stop"}],"usage":{"prompt_tokens":`)
 	plain := string(join(OpenRouter.Encode(decode(t, body(user, "")),
 		&dialect.Reply{Content: []dialect.Block{says("hi")}})))
-	require.True(t, strings.HasPrefix(plain, "\n         \n{\n"), "%q", plain)
+	require.True(t, strings.HasPrefix(plain, "\n         \n{"), "%q", plain)
 	require.NotContains(t, plain, "annotations")
 	keys(t, plain) // it is JSON
 	failed := &dialect.Error{Status: 402, Kind: "k", Code: "c", Message: "no credit"}
@@ -94,7 +95,7 @@ func TestOpenRouterSendsCommentsAndRepeatsTheFinishReason(t *testing.T) {
 
 func TestMistralRefusesOtherIDs(t *testing.T) {
 	a := Mistral.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", "{}")}})
-	require.Regexp(t, `"id": "[A-Za-z0-9]{9}"`, string(join(a)))
+	require.Regexp(t, `"id":"[A-Za-z0-9]{9}"`, string(join(a)))
 	history := func(id string) string {
 		return body(user+`,{"role":"assistant","tool_calls":[
 			{"id":"`+id+`","type":"function","function":{"name":"add","arguments":"{}"}}]},
@@ -103,7 +104,7 @@ func TestMistralRefusesOtherIDs(t *testing.T) {
 	require.Nil(t, Mistral.Check(decode(t, history("D9WYdiHxV"))))
 	refused := Mistral.Check(decode(t, history("call_12345")))
 	require.NotNil(t, refused)
-	require.Equal(t, `messages[1] has the tool call id "call_12345": want 9 of a-z, A-Z and 0-9`, refused.Message)
+	require.Equal(t, "Tool call id was call_12345 but must be a-z, A-Z, 0-9, with a length of 9.", refused.Message)
 	require.Nil(t, Chat.Check(decode(t, history("call_12345"))))
 }
 
@@ -125,4 +126,114 @@ func TestRefusalsAndFilteredAnswers(t *testing.T) {
 	require.Equal(t, "content_filter", finish)
 	require.Equal(t, []string{`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{} content_filter`,
 		`[DONE]`}, choices(t, Chat.Encode(stream, &filtered)))
+}
+
+// Thinking is where each server has it, in streams and plain answers.
+func TestThinkingIsInTheServersOwnMember(t *testing.T) {
+	reply := dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm"}, says("so")}}
+	for _, c := range []struct {
+		codec         dialect.Codec
+		plain, stream string
+	}{
+		{Chat, `"content": "so"`, ``},
+		{Compatible, `"content":"so","reasoning_content":"hm"`, `{"reasoning_content":"hm"}`},
+		{XAI, `"content":"so","reasoning_content":"hm"`, `{"reasoning_content":"hm","role":"assistant"}`},
+		{OpenRouter, `"content":"so","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"`,
+			`{"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","format":"unknown","index":0}]}`},
+		{Mistral, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}],"closed":true},` +
+			`{"type":"text","text":"so"}]`, `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`},
+	} {
+		t.Run(c.codec.Name(), func(t *testing.T) {
+			plain := c.codec.Encode(decode(t, body(user, "")), &reply)
+			require.Contains(t, string(join(plain)), c.plain)
+			stream := c.codec.Encode(decode(t, body(user, `,"stream":true`)), &reply)
+			require.Contains(t, string(join(stream)), c.stream)
+			for _, a := range []dialect.Answer{plain, stream} {
+				if c.stream != "" {
+					read, err := c.codec.DecodeReply(join(a))
+					require.NoError(t, err)
+					require.Equal(t, reply.Content, read.Content)
+				}
+			}
+		})
+	}
+}
+
+func TestServersHaveTheirOwnIDsLimitsAndErrors(t *testing.T) {
+	refused := &dialect.Error{Status: 401, Message: "no key"}
+	for _, c := range []struct {
+		codec             dialect.Codec
+		id, limit, failed string
+	}{
+		{Chat, `^chatcmpl-\w{29}$`, "X-Ratelimit-Limit-Requests",
+			`{"error":{"message":"no key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`},
+		{Compatible, `^chatcmpl-\w{29}$`, "",
+			`{"error":{"message":"no key","type":"invalid_request_error","param":null,"code":null}}`},
+		{Mistral, `^[0-9a-f]{32}$`, "X-Ratelimit-Limit-Req-Minute", `{"detail":"no key"}`},
+		{OpenRouter, `^gen-\d+-\w{20}$`, "X-Generation-Id", `{"error":{"code":401,"message":"no key"}}`},
+		{Groq, `^chatcmpl-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, "X-Ratelimit-Limit-Requests",
+			`{"error":{"message":"no key","type":"invalid_request_error","code":"invalid_api_key"}}`},
+		{XAI, `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, "",
+			`{"code":"The request does not have valid authentication credentials","error":"no key"}`},
+	} {
+		t.Run(c.codec.Name(), func(t *testing.T) {
+			a := c.codec.Encode(decode(t, body(user, "")), &dialect.Reply{Serial: 7,
+				Usage: &dialect.Usage{Input: 20, Output: 5, Cached: 4}})
+			var answer struct {
+				ID    string
+				Usage struct {
+					Prompt     int `json:"prompt_tokens"`
+					Completion int `json:"completion_tokens"`
+					Details    struct {
+						Cached int `json:"cached_tokens"`
+					} `json:"prompt_tokens_details"`
+				}
+			}
+			require.NoError(t, json.Unmarshal(join(a), &answer))
+			require.Regexp(t, c.id, answer.ID)
+			require.Equal(t, []int{20, 5}, []int{answer.Usage.Prompt, answer.Usage.Completion})
+			if c.codec != Groq {
+				require.Equal(t, 4, answer.Usage.Details.Cached)
+			}
+			if c.limit != "" {
+				require.NotEmpty(t, a.Header.Get(c.limit))
+			}
+			require.JSONEq(t, c.failed, string(join(c.codec.EncodeError(refused))))
+		})
+	}
+}
+
+func TestAStreamMayEndWithoutDone(t *testing.T) {
+	a := Compatible.Encode(decode(t, body(user, `,"stream":true`)), &dialect.Reply{Stream: dialect.WithoutDone,
+		Content: []dialect.Block{says("hi")}})
+	require.Equal(t, []string{`{"role":"assistant","content":""}`, `{"content":"hi"}`, `{} stop`}, choices(t, a))
+}
+
+func TestLegacyFunctionsAreCalled(t *testing.T) {
+	functions := `,"functions":[{"name":"add","parameters":{"type":"object","properties":{}}}],` +
+		`"function_call":{"name":"add"}`
+	history := user + `,{"role":"assistant","content":null,"function_call":{"name":"add","arguments":"{}"}},` +
+		`{"role":"function","name":"add","content":"4"}`
+	req := decode(t, body(history, functions))
+	require.Nil(t, Chat.Check(req))
+	require.Equal(t, "tool:add", req.ToolChoice)
+	require.Equal(t, "add", req.Tools[0].Name)
+	require.Equal(t, dialect.ToolUse, req.Messages[1].Content[0].Type)
+	result := req.Messages[2].Content[0]
+	require.Equal(t, []any{dialect.ToolResult, "add", "4"}, []any{result.Type, result.Name, result.Content[0].Text})
+
+	reply := &dialect.Reply{Content: []dialect.Block{asks("add", `{"a":2}`), asks("add", `{"a":3}`)}}
+	plain := string(join(Chat.Encode(decode(t, body(user, functions)), reply)))
+	require.Contains(t, plain, `"finish_reason": "function_call"`)
+	stream := Chat.Encode(decode(t, body(user, functions+`,"stream":true`)), reply)
+	require.Equal(t, []string{
+		`{"role":"assistant","content":null,"function_call":{"name":"add","arguments":""},"refusal":null}`,
+		`{"function_call":{"arguments":"{\"a\""}}`, `{"function_call":{"arguments":":2}"}}`, `{} function_call`, `[DONE]`},
+		choices(t, stream))
+	for _, a := range []string{plain, string(join(stream))} {
+		read, err := Chat.DecodeReply([]byte(a))
+		require.NoError(t, err)
+		require.Equal(t, []dialect.Block{{Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a":2}`)}}, read.Content)
+		require.Equal(t, dialect.StopToolUse, read.StopReason)
+	}
 }

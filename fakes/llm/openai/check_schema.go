@@ -1,0 +1,143 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// topLevelForbidden are forbidden at the top level of a function's schema.
+var topLevelForbidden = []string{"oneOf", "anyOf", "allOf", "enum", "not"}
+
+// checkParameters refuses the schema of a function. JSON Schema does not require properties or items: MCP tools often
+// fail here.
+func (t *tool) checkParameters(member string, strict bool) *dialect.Error {
+	path := t.path + "." + member
+	var top dialect.Members
+	if dialect.ReadPart(t.parameters, &top) != nil {
+		return wrongType(path, "an object", dialect.JSONName(t.parameters))
+	}
+	why := ""
+	switch kind := top.Text("type"); {
+	case kind == "object" && slices.ContainsFunc(topLevelForbidden, top.Has):
+		why = "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
+	case !top.Has("type"):
+		why = `schema must be a JSON Schema of 'type: "object"', got 'type: "None"'.`
+	case kind != "object":
+		why = fmt.Sprintf(`schema must be a JSON Schema of 'type: "object"', got 'type: %s'.`, top.Raw("type"))
+	case !top.Has("properties"):
+		why = "In context=(), object schema missing properties."
+	default:
+		why = schemaViolation(t.parameters, nil, strict)
+	}
+	if why == "" {
+		return nil
+	}
+	return invalid(path, "invalid_function_parameters", "Invalid schema for function '%s': %s", t.name, why)
+}
+
+// strictForbids are JSON Schema words that a strict tool must not use; strictFormats are the formats that it may use.
+var (
+	strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
+	strictFormats = dialect.Set("date-time time date duration email hostname ipv4 ipv6 uuid")
+)
+
+// schemaViolation describes the first violation in a schema; "" for none. Every array has items. In a strict tool each
+// object also requires all its properties and allows no others.
+func schemaViolation(raw json.RawMessage, at []string, strict bool) string {
+	if text, isText := dialect.TextOf(raw); isText {
+		return fmt.Sprintf("'%s' is not of type 'object', 'boolean'", text)
+	}
+	var s dialect.Members
+	if dialect.ReadPart(raw, &s) != nil {
+		return ""
+	}
+	why := ""
+	if s.Text("type") == "array" && !s.Has("items") {
+		why = "array schema missing items."
+	} else if strict {
+		why = strictViolation(s)
+	}
+	if why != "" {
+		return "In context=" + context(at) + ", " + why
+	}
+	for _, inner := range innerSchemas(s) {
+		if why := schemaViolation(inner.raw, slices.Concat(at, inner.at), strict); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// context writes a place as the API does, as a tuple of Python.
+func context(at []string) string {
+	if len(at) == 0 {
+		return "()"
+	}
+	return "('" + strings.Join(at, "', '") + "')"
+}
+
+// strictViolation describes the first violation of strictness by the schema itself.
+func strictViolation(s dialect.Members) string {
+	for _, word := range strictForbids {
+		if s.Has(word) {
+			return fmt.Sprintf("'%s' is not permitted.", word)
+		}
+	}
+	if format := s.Text("format"); format != "" && !strictFormats[format] {
+		return fmt.Sprintf("'%s' is not a valid format.", format)
+	}
+	if s.Text("type") != "object" && !s.Has("properties") {
+		return ""
+	}
+	if string(s.Raw("additionalProperties")) != "false" {
+		return "'additionalProperties' is required to be supplied and to be false."
+	}
+	var properties dialect.Members
+	var required []string
+	_, _ = s.Read("properties", &properties), s.Read("required", &required) // a wrong type counts as empty
+	names := properties.Names()
+	const every = "'required' is required to be supplied and to be an array including every key in properties. "
+	for _, name := range names {
+		if !slices.Contains(required, name) {
+			return fmt.Sprintf(every+"Missing '%s'.", name)
+		}
+	}
+	for _, name := range required {
+		if !slices.Contains(names, name) {
+			return fmt.Sprintf(every+"Extra required key '%s' supplied.", name)
+		}
+	}
+	return ""
+}
+
+// innerSchema is a schema within another, and its place there.
+type innerSchema struct {
+	at  []string
+	raw json.RawMessage
+}
+
+// innerSchemas returns the schemas of properties, definitions, alternatives and items.
+func innerSchemas(s dialect.Members) (all []innerSchema) {
+	for _, holder := range []string{"properties", "$defs", "definitions"} {
+		var inner dialect.Members
+		_ = s.Read(holder, &inner) // a wrong type counts as empty
+		for _, name := range inner.Names() {
+			all = append(all, innerSchema{[]string{holder, name}, inner.Raw(name)})
+		}
+	}
+	for _, holder := range []string{"anyOf", "oneOf", "allOf"} {
+		var alternatives []json.RawMessage
+		_ = s.Read(holder, &alternatives)
+		for i, raw := range alternatives {
+			all = append(all, innerSchema{[]string{holder, fmt.Sprint(i)}, raw})
+		}
+	}
+	if s.Has("items") {
+		all = append(all, innerSchema{[]string{"items"}, s.Raw("items")})
+	}
+	return all
+}

@@ -1,0 +1,133 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// maxInputs is how many inputs a request for embeddings may have; maxDimensions limits their size.
+const (
+	maxInputs     = 2048
+	maxDimensions = 3072
+)
+
+// embeddings answers a request for embeddings. Equal texts have equal vectors of length 1. Texts that share words have
+// similar ones, so that a search finds what a reader expects.
+func (m models) embeddings(body []byte) dialect.Answer {
+	var q struct {
+		Model          string          `json:"model"`
+		Input          json.RawMessage `json:"input"`
+		Dimensions     *int64          `json:"dimensions"`
+		EncodingFormat string          `json:"encoding_format"`
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		return m.EncodeError(invalid("", "", "the body could not be read as a JSON object: %v", err))
+	}
+	inputs, refused := embedded(q.Input)
+	size := 1536
+	if strings.HasSuffix(q.Model, "-large") {
+		size = maxDimensions
+	}
+	if q.Dimensions != nil {
+		size = int(*q.Dimensions)
+	}
+	switch {
+	case q.Model == "":
+		refused = invalid("", "", "you must provide a model parameter")
+	case refused != nil:
+	case q.EncodingFormat != "" && q.EncodingFormat != "float" && q.EncodingFormat != "base64":
+		refused = unsupported("encoding_format", q.EncodingFormat, "float", "base64")
+	case q.Dimensions != nil:
+		refused = outOfRange("dimensions", q.Dimensions, 1, maxDimensions)
+	}
+	if refused != nil {
+		return m.EncodeError(refused)
+	}
+	data := make([]json.RawMessage, len(inputs))
+	tokens := 0
+	for i, text := range inputs {
+		var value any
+		if value = vector(text, size); q.EncodingFormat == "base64" {
+			value = inBase64(value.([]float32))
+		}
+		data[i] = dialect.Ordered("object", "embedding", "index", i, "embedding", value)
+		tokens += 1 + len(text)/4
+	}
+	answer := dialect.Ordered("object", "list", "data", data, "model", q.Model,
+		"usage", dialect.Ordered("prompt_tokens", tokens, "total_tokens", tokens))
+	h := m.header("application/json", dialect.GenerateID("req_", 32, int64(len(body)), tokens))
+	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(answer)}}
+}
+
+// embedded returns the inputs: a text, several, or tokens in place of one.
+func embedded(raw json.RawMessage) ([]string, *dialect.Error) {
+	if text, isText := dialect.TextOf(raw); isText {
+		raw = dialect.Marshal([]string{text})
+	}
+	var all []json.RawMessage
+	if !dialect.IsGiven(raw) {
+		return nil, missing("", "input")
+	}
+	if json.Unmarshal(raw, &all) != nil {
+		return nil, wrongType("input", "one of a string or array", dialect.JSONName(raw))
+	}
+	if len(all) > 0 && !dialect.IsKind(all[0], '"') && !dialect.IsKind(all[0], '[') { // the tokens of one
+		all = []json.RawMessage{raw}
+	}
+	if len(all) == 0 {
+		return nil, emptyArray("input")
+	}
+	if len(all) > maxInputs {
+		return nil, tooLong("input", "array", "an", maxInputs, len(all))
+	}
+	texts := make([]string, len(all))
+	for i, one := range all {
+		text, isText := dialect.TextOf(one)
+		switch {
+		case isText && text == "":
+			return nil, invalid("input", "", "Invalid '%s': input cannot be an empty string.", dialect.At("input", i))
+		case !isText:
+			text = string(one)
+		}
+		texts[i] = text
+	}
+	return texts, nil
+}
+
+// vector adds a random direction for each word.
+func vector(text string, size int) []float32 {
+	sum := make([]float64, size)
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		hash := fnv.New64a()
+		_, _ = hash.Write([]byte(strings.Trim(word, ".,;:!?\"'()"))) // never fails
+		random := rand.New(rand.NewPCG(hash.Sum64(), 0))
+		for i := range sum {
+			sum[i] += random.NormFloat64()
+		}
+	}
+	length := 0.0
+	for _, x := range sum {
+		length += x * x
+	}
+	all := make([]float32, size)
+	for i, x := range sum {
+		all[i] = float32(x / max(math.Sqrt(length), 1e-9))
+	}
+	return all
+}
+
+func inBase64(all []float32) string {
+	var raw []byte
+	for _, x := range all {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}

@@ -1,0 +1,35 @@
+package openai
+
+import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+
+// Facts implements [dialect.Codec].
+func (c chat) Facts() dialect.Facts {
+	if !c.isOpenAI {
+		return dialect.Facts{Base: c.base, Compatible: dialect.OpenAIChat}
+	}
+	f := facts
+	f.Path, f.LastEvent = "/chat/completions", `^data: ?\[DONE\]`
+	f.IDs = []string{"messages.tool_calls.id", "messages.tool_call_id"}
+	f.Arguments = []string{"messages.tool_calls.function.arguments"}
+	return f
+}
+
+// Facts implements [dialect.Codec]. An item's own id may be left out, but not be another item's.
+func (o responses) Facts() dialect.Facts {
+	if !o.isOpenAI {
+		return dialect.Facts{Base: o.base, Compatible: dialect.OpenAIResponses}
+	}
+	f := facts
+	f.Path = "/responses"
+	f.LastEvent = `^event: ?response\.(?:completed|incomplete|failed)\b|` +
+		`"type": ?"response\.(?:completed|incomplete|failed)"`
+	f.IDs, f.Arguments = []string{"input.call_id", "input.id"}, []string{"input.arguments"}
+	return f
+}
+
+// facts are those of both APIs.
+var facts = dialect.Facts{
+	Base: "/v1", Provider: "openai", Address: "https://api.openai.com",
+	BaseVariables: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, KeyVariables: []string{"OPENAI_API_KEY"},
+	Volatile: []string{"user", "safety_identifier", "prompt_cache_key", "metadata"},
+}

@@ -1,0 +1,64 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// legacyFunction reads one of functions, which tools replaced in 2023.
+func (r *reader) legacyFunction(raw json.RawMessage, path string) tool {
+	t := tool{path: path, kind: "function", legacy: true, flat: r.Object(raw, path)}
+	r.ReadAll(t.flat, path, "name", &t.name, "description", &t.description)
+	t.parameters = t.flat.Raw("parameters")
+	return t
+}
+
+// legacyCall reads the function_call of an assistant's message.
+func (r *reader) legacyCall(raw json.RawMessage, path string) toolCall {
+	c := toolCall{path: path, kind: "function", legacy: true, raw: raw}
+	o := r.Object(raw, path)
+	r.Read(o, path, "name", &c.name)
+	c.arguments = o.Raw("arguments")
+	return c
+}
+
+// functionCall returns the choice of a function, like toolChoice.
+func functionCall(q dialect.Members) string {
+	var choice dialect.Members
+	if mode := q.Text("function_call"); mode != "" {
+		return mode
+	}
+	_ = q.Read("function_call", &choice) // checked by checkFunctionCall
+	return "tool:" + choice.Text("name")
+}
+
+// isLegacy reports whether the answer calls a function with function_call.
+func isLegacy(req *dialect.Request) bool {
+	q, refused := dialect.Parsed(req, parse)
+	return refused == nil && q.Has("functions")
+}
+
+func checkFunctionCall(q *request) *dialect.Error {
+	raw := q.Raw("function_call")
+	if !dialect.IsGiven(raw) {
+		return nil
+	}
+	if !q.Has("functions") {
+		return onlyWith("function_call", "functions")
+	}
+	mode, isText := dialect.TextOf(raw)
+	var choice dialect.Members
+	switch {
+	case isText && (mode == dialect.ChoiceAuto || mode == dialect.ChoiceNone):
+		return nil
+	case isText || q.Read("function_call", &choice) != nil:
+		return invalid("function_call", "invalid_value",
+			"function_call is %s: want auto, none, or an object with a name", raw)
+	case !slices.ContainsFunc(q.tools, func(t tool) bool { return t.legacy && t.name == choice.Text("name") }):
+		return invalid("function_call", "invalid_value", "function_call is the function %q: no such function is among the "+
+			"functions", choice.Text("name"))
+	}
+	return nil
+}
