@@ -16,11 +16,15 @@ import (
 )
 
 // yourClient is the function that you write: it connects your client to the server and calls every tool. This client
-// has a bug: it answers without asking the model.
+// has a bug: it answers in the role of the user.
 func yourClient(ctx context.Context, env harness.Env) error {
 	c, err := client.Connect(ctx, client.Options{
 		URL: env.URL, HTTP: env.HTTP, Revision: env.Revision,
-		Sampling: func(context.Context, map[string]any) (map[string]any, error) { return client.Text("Paris."), nil },
+		Sampling: func(context.Context, map[string]any) (map[string]any, error) {
+			answer := client.Text("Paris.")
+			answer["role"] = "user"
+			return answer, nil
+		},
 	})
 	if err != nil {
 		return err
@@ -64,5 +68,5 @@ func ExampleJudge() {
 		}
 	}
 	// Output:
-	// fail basic/text-intact
+	// fail always/role-assistant
 }

@@ -162,6 +162,6 @@ func TestChecksEnforceKnownStatements(t *testing.T) {
 		require.Subset(t, names, checks)
 	}
 	require.Subset(t, enforcedBy()["2025-11-25/sampling/08"],
-		[]string{"parallel/results-reach-model", "parallel/results-order"})
+		[]string{"parallel/results-reach-model", "always/model-was-given"})
 	require.Contains(t, enforcedBy()["2025-11-25/transports/05"], "client/only-messages")
 }

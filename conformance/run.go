@@ -3,6 +3,8 @@ package conformance
 import (
 	"bytes"
 	"cmp"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
@@ -22,7 +24,9 @@ type Option func(*settings)
 
 type settings struct {
 	Suite
-	strict bool
+	strict   bool
+	known    func() ([]baseline.Entry, error) // nil without a baseline
+	explores bool                             // with a number of its own
 }
 
 // In sets the revisions to judge. The default is [Revisions].
@@ -35,15 +39,27 @@ func Only(patterns ...string) Option { return func(s *settings) { s.Suite.Only =
 // Skip omits what the patterns name (see [Only]).
 func Skip(patterns ...string) Option { return func(s *settings) { s.Suite.Skip = patterns } }
 
-// Seed sets the number that generates session ids, request states and malformed requests. The default is 1.
+// Seed sets the number that generates session ids, request states, malformed requests and
+// conversations. The default is 1.
 func Seed(n int64) Option { return func(s *settings) { s.Suite.Seed = n } }
 
 // Fuzz plays n more malformed requests in each revision, generated from the seed. One that breaks the client is shrunk
-// and kept in the folder of [Frames].
+// and kept in the folder of [Keep].
 func Fuzz(n int) Option { return func(s *settings) { s.Suite.Fuzz = n } }
 
-// Frames sets the folder for what [Fuzz] finds. The default is testdata/mcp-conform.
-func Frames(dir string) Option { return func(s *settings) { s.Suite.Frames = dir } }
+// Explore plays n valid conversations in each revision, generated from the seed, in place of [DefaultExplore]. One that
+// fails a check is shrunk and kept in the folder of [Keep]. 0 plays none.
+func Explore(n int) Option {
+	return func(s *settings) {
+		s.explores = n > 0
+		if s.Suite.Explore = n; n == 0 {
+			s.Suite.Explore = -1
+		}
+	}
+}
+
+// Keep sets the folder for what [Fuzz] and [Explore] find. The default is testdata/mcp-conform.
+func Keep(dir string) Option { return func(s *settings) { s.Suite.Keep = dir } }
 
 // Timeout limits a session with the client. The default is [harness.DefaultTimeout]. For a client in process it is
 // virtual time, except with [harness.Loopback].
@@ -53,6 +69,10 @@ func Timeout(d time.Duration) Option { return func(s *settings) { s.Suite.Timeou
 // client receives it in [harness.Env], and a check enforces it. Without the option, the client receives
 // [harness.DefaultClientTimeout] and must have some timeout.
 func ClientTimeout(d time.Duration) Option { return func(s *settings) { s.Suite.ClientTimeout = d } }
+
+// Loop says who runs the tool loop of a sampling request: [harness.ServerLoop], to which the client returns the tool
+// uses as the specification says, or [harness.ClientLoop]. By default the traces tell.
+func Loop(l harness.Loop) Option { return func(s *settings) { s.Suite.Loop = l } }
 
 // Strict fails the test on warnings as well.
 func Strict() Option { return func(s *settings) { s.strict = true } }
@@ -64,8 +84,8 @@ func Strict() Option { return func(s *settings) { s.strict = true } }
 // Cases that may crash a client in process run in a process of their own: Run starts the test binary again with only
 // this test. So the test must reach Run without other tests, and its setup must be repeatable.
 //
-// If the environment variable MCP_CONFORM_FRAME holds the path of a kept malformed request (see [Fuzz]), Run plays
-// only that.
+// If the environment variable MCP_CONFORM_CONVERSATION holds the path of a kept conversation (see [Explore] and
+// [Fuzz]), Run plays only that.
 func Run(t *testing.T, c harness.Client, options ...Option) {
 	t.Helper()
 	contained, ok := harness.Contain(t, c)
@@ -78,36 +98,50 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	for _, o := range options {
 		o(&s)
 	}
+	var known []baseline.Entry
+	if s.known != nil {
+		var err error
+		if known, err = s.known(); err != nil {
+			t.Fatalf("conformance: %v", err)
+		}
+	}
 	name := t.Name()
-	s.Reproduce = func(revision server.Revision, caseID string) string {
-		scenario, _, _ := strings.Cut(caseID, "/")
-		return "go test -run " + pattern(name, string(revision), cmp.Or(scenario, check.ClientScenario))
+	s.Reproduce = func(r *report.Result) string {
+		return "go test -run " + pattern(name, r.Revision, r.Scenario)
 	}
-	if s.Suite.Fuzz > 0 {
-		s.Suite.Frames = cmp.Or(s.Suite.Frames, filepath.Join("testdata", "mcp-conform"))
-		t.Logf("conformance: %d more malformed requests per revision, from seed %d", s.Suite.Fuzz, s.Suite.Seed)
+	if s.Suite.Fuzz > 0 || s.explores {
+		s.Suite.Keep = cmp.Or(s.Suite.Keep, filepath.Join("testdata", "mcp-conform"))
+		t.Logf("conformance: %d conversations and %d more malformed requests per revision, from seed %d", s.explored(),
+			s.Suite.Fuzz, s.Suite.Seed)
 	}
-	s.Suite.Frame = os.Getenv(envFrame)
+	s.Suite.Conversation = os.Getenv(envConversation)
 	reproduce := func(path string) string {
 		if absolute, err := filepath.Abs(path); err == nil {
 			path = absolute // The command may run in another folder.
 		}
-		return envFrame + "=" + shell.Quote(path) + " go test -run " + pattern(name)
+		return envConversation + "=" + shell.Quote(path) + " go test -run " + pattern(name)
 	}
 	s.Suite.ReproduceFile = reproduce
-	if s.Suite.Frame != "" {
-		s.Reproduce = func(server.Revision, string) string { return reproduce(s.Suite.Frame) }
+	if s.Suite.Conversation != "" {
+		s.Reproduce = func(*report.Result) string { return reproduce(s.Suite.Conversation) }
 	}
 	rs, _, err := s.Suite.Run(t.Context())
 	if err != nil {
 		t.Fatalf("conformance: %v", err)
 	}
+	if s.known != nil {
+		rs = baseline.Apply(rs, known, time.Now().Format(time.DateOnly))
+		for _, p := range rs.Baseline.Problems {
+			t.Errorf("conformance: known failure %s: %s: %s", cmp.Or(p.Place, p.Check), p.Kind, p.Message)
+		}
+	}
+	selects := selectsScenario(name)
 	for _, revision := range groups(rs.Results, func(r *report.Result) string { return r.Revision }) {
 		t.Run(revision[0].Revision, func(t *testing.T) {
 			for _, scenario := range groups(revision, func(r *report.Result) string { return r.Scenario }) {
 				t.Run(scenario[0].Scenario, func(t *testing.T) {
 					for _, r := range scenario {
-						t.Run(r.Check, func(t *testing.T) { reportResult(t, &r, s.strict) })
+						t.Run(r.Check, func(t *testing.T) { reportResult(t, &r, s.strict, selects) })
 					}
 				})
 			}
@@ -115,15 +149,33 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	}
 }
 
-// envFrame names the environment variable with the path of the only malformed request to play.
-const envFrame = "MCP_CONFORM_FRAME"
+// envConversation names the environment variable with the path of the only conversation to play.
+const envConversation = "MCP_CONFORM_CONVERSATION"
 
-// reportResult makes a result the outcome of its subtest.
-func reportResult(t *testing.T, r *report.Result, strict bool) {
+// selectsScenario reports whether the flag -run selects scenarios below the test, so that others are left out.
+func selectsScenario(test string) bool {
+	run := flag.Lookup("test.run")
+	return run != nil && strings.Count(run.Value.String(), "/") > strings.Count(test, "/")+1
+}
+
+// reportResult makes a result the outcome of its subtest. What waits for a prerequisite is skipped, because the subtest
+// of the prerequisite fails. With selects, that subtest may be left out, and the result fails in a line.
+func reportResult(t *testing.T, r *report.Result, strict, selects bool) {
 	var note bytes.Buffer
 	note.WriteByte('\n')
-	report.Note(&note, r, report.TextOptions{})
+	if testing.Verbose() || r.Verdict == report.HarnessError {
+		report.Note(&note, r, report.TextOptions{})
+	} else {
+		report.Brief(&note, r, report.TextOptions{})
+	}
+	waits := fmt.Sprintf("not judged because of %s: %s", r.Prerequisite, r.Message)
 	switch {
+	case r.Known != nil:
+		t.Skipf("known %s: %s\n%s", r.Verdict, r.Known.Reason, note.String())
+	case r.Prerequisite != "" && selects && r.Failed(strict):
+		t.Error(waits)
+	case r.Prerequisite != "":
+		t.Skip(waits)
 	case r.Failed(strict):
 		t.Error(note.String())
 	case r.Verdict == report.HarnessError:

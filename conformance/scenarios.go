@@ -3,12 +3,15 @@ package conformance
 import (
 	"slices"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/balance"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/basic"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/cancel"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/client"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/clientloop"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/consent"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/declare"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/explore"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/loop"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/malformed"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/mrtr"
@@ -32,9 +35,10 @@ func Revisions() []server.Revision { return slices.Clone(check.WithTools) }
 // catalogue returns all scenarios in the order of reports.
 func catalogue() check.Catalogue {
 	return check.Catalogue{
+		always.Scenario,
 		declare.Scenario, basic.Scenario, tooluse.Scenario, parallel.Scenario, loop.Scenario, balance.Scenario,
 		malformed.Scenario, cancel.Scenario, timing.Scenario, provider.Scenario, consent.Scenario, mrtr.Scenario,
-		transport.Scenario, tasks.Scenario,
+		transport.Scenario, tasks.Scenario, clientloop.Scenario, explore.Scenario,
 	}
 }
 
@@ -60,20 +64,28 @@ type Check struct {
 	Levels map[server.Revision]report.Level
 	// Requirements are the statements of the specification behind the rule: at most one for each revision.
 	Requirements []report.Requirement
-	// Cases are the IDs of the cases that the check judges; nil for a check of the client as a whole.
+	// Cases are the IDs of the cases that the check judges; nil for a check of the client as a whole, or of every case.
 	Cases []string
 	// Cause is the likely cause of a failure, and Fix what to do about it.
 	Cause, Fix string
 
+	// Legitimate are the changes that the rule allows, with the sentence or the reason that does; nil for other rules.
+	Legitimate []Change
+
 	enforces []string // The IDs of all statements behind the rule.
 }
 
-// Scenarios returns the catalogue in the order of reports. The first, "client", has the checks of the client as a
-// whole, which have no cases and are part of every run.
+// Change is a change that a correct client may make between its two wires.
+type Change = always.Change
+
+// Scenarios returns the catalogue in the order of reports. The first two have no cases and are part of every run:
+// "client" has the checks of the client as a whole, "always" those of every message of every case.
 func Scenarios() []Scenario {
 	whole := Scenario{ID: check.ClientScenario, Purpose: "the client as a whole", Revisions: AllRevisions()}
 	for _, c := range client.Checks() {
-		whole.Checks = append(whole.Checks, describe(&check.Scenario{ID: check.ClientScenario}, &c))
+		c.Levels = check.Everywhere(report.Robust)
+		in := &check.Scenario{ID: check.ClientScenario, Revisions: AllRevisions()}
+		whole.Checks = append(whole.Checks, describe(in, &c))
 	}
 	scenarios := []Scenario{whole}
 	all := catalogue()
@@ -96,6 +108,7 @@ func describe(s *check.Scenario, c *check.Check) Check {
 		ID: s.ID + "/" + c.ID, Rule: c.Rule, Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Statements,
 		Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
 	}
+	d.Legitimate = always.Legitimate(d.ID)
 	for _, r := range AllRevisions() {
 		if level, ok := c.Levels[r]; ok && slices.Contains(s.Revisions, r) {
 			d.Levels[r] = level

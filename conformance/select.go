@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/malformed"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -40,14 +39,16 @@ func (e *SelectionError) Error() string {
 // selection decides what a run plays and judges, by the patterns of [Only] and [Skip].
 type selection struct {
 	only, skip []string
-	generated  []harness.Case // For this run, in the scenario malformed.
+	generated  generated // the cases of this run that are not in the catalogue; nil for none
 }
 
 // newSelection validates the patterns.
-func newSelection(only, skip []string, generated ...harness.Case) (*selection, error) {
+func newSelection(only, skip []string, generated generated) (*selection, error) {
 	names := allNames()
-	for _, c := range generated {
-		names = append(names, c.ID)
+	if generated != nil {
+		for _, c := range generated(server.V20251125) {
+			names = append(names, c.ID)
+		}
 	}
 	for _, pattern := range slices.Concat(only, skip) {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -98,6 +99,9 @@ func (s *selection) check(scenario *check.Scenario, check *check.Check) bool {
 	if anyMatches(s.skip, names...) {
 		return false
 	}
+	if scenario.EveryCase && !s.namesRules() {
+		return true
+	}
 	for _, c := range scenario.Cases {
 		if check.Judges(c.ID) {
 			names = append(names, c.ID)
@@ -106,26 +110,62 @@ func (s *selection) check(scenario *check.Scenario, check *check.Check) bool {
 	return len(s.only) == 0 || anyMatches(s.only, names...)
 }
 
+// namesRules reports whether the selection names checks of every case. Otherwise it includes all of them.
+func (s *selection) namesRules() bool {
+	for _, scenario := range catalogue() {
+		for _, c := range scenario.Checks {
+			if scenario.EveryCase && anyMatches(s.only, scenario.ID, scenario.ID+"/"+c.ID) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // cases returns the cases to play in a revision so that the selection can be judged.
 func (s *selection) cases(revision server.Revision) []harness.Case {
-	var cases []harness.Case
+	if s.namesRules() {
+		s = &selection{skip: s.skip, generated: s.generated}
+	}
+	all := len(s.only) == 0
+	var cases, generated []harness.Case
+	if s.generated != nil {
+		generated = s.generated(revision)
+	}
 	for _, scenario := range catalogue() {
 		if !slices.Contains(scenario.Revisions, revision) {
 			continue
 		}
-		if scenario.ID == malformed.MalformedID {
-			scenario.Cases = append(slices.Clip(scenario.Cases), s.generated...)
-		}
+		scenario.Cases = withCases(&scenario, generated)
 		judged := s.judged(&scenario, revision)
 		for _, c := range scenario.Cases {
 			shows := func(check *check.Check) bool {
-				named := len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID)
+				named := all || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID)
 				return named && check.Judges(c.ID)
 			}
 			playable := c.Revisions == nil || slices.Contains(c.Revisions, revision)
-			if playable && !anyMatches(s.skip, c.ID) && slices.ContainsFunc(judged, shows) {
+			alone := s.alone(&scenario, c.ID)
+			if playable && !anyMatches(s.skip, c.ID) && (alone || slices.ContainsFunc(judged, shows)) {
 				cases = append(cases, c)
 			}
+		}
+	}
+	return cases
+}
+
+// alone reports whether a case is selected that no check of its scenario judges. It is there for the rules of every
+// case.
+func (s *selection) alone(scenario *check.Scenario, caseID string) bool {
+	judged := slices.ContainsFunc(scenario.Checks, func(check check.Check) bool { return check.Judges(caseID) })
+	return !judged && (len(s.only) == 0 || anyMatches(s.only, scenario.ID, caseID)) && !anyMatches(s.skip, scenario.ID)
+}
+
+// withCases returns the cases of the scenario, and those of others that belong to it.
+func withCases(scenario *check.Scenario, others []harness.Case) []harness.Case {
+	cases := slices.Clip(scenario.Cases)
+	for _, c := range others {
+		if strings.HasPrefix(c.ID, scenario.ID+"/") {
+			cases = append(cases, c)
 		}
 	}
 	return cases

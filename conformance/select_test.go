@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/explore"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -16,17 +18,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// chosen returns the cases that a selection plays in a revision, and the checks that it judges.
+// chosen returns the cases that a selection plays in a revision, and the checks that it judges, without those of every
+// case.
 func chosen(t *testing.T, revision server.Revision, only, skip []string) (cases, checks []string) {
 	t.Helper()
-	s, err := newSelection(only, skip)
+	s, err := newSelection(only, skip, nil)
 	require.NoError(t, err)
 	for _, c := range s.cases(revision) {
 		cases = append(cases, c.ID)
 	}
 	for _, scenario := range catalogue() {
 		for _, check := range scenario.Checks {
-			if s.check(&scenario, &check) {
+			if !scenario.EveryCase && s.check(&scenario, &check) {
 				checks = append(checks, scenario.ID+"/"+check.ID)
 			}
 		}
@@ -54,7 +57,9 @@ func TestASelectionChoosesCasesAndChecks(t *testing.T) {
 			}
 		}
 		for _, c := range s.Checks {
-			everyCheck = append(everyCheck, s.ID+"/"+c.ID)
+			if !s.EveryCase {
+				everyCheck = append(everyCheck, s.ID+"/"+c.ID)
+			}
 			if s.ID == "basic" {
 				basicChecks = append(basicChecks, s.ID+"/"+c.ID)
 			}
@@ -69,34 +74,58 @@ func TestASelectionChoosesCasesAndChecks(t *testing.T) {
 		"a scenario":           {[]string{"basic"}, nil, everyCaseOf("basic"), basicChecks},
 		"a scenario by a glob": {[]string{"bas*"}, nil, everyCaseOf("basic"), basicChecks},
 		"all of a scenario":    {[]string{"basic/*"}, nil, everyCaseOf("basic"), basicChecks},
-		"a check": {[]string{"parallel/results-order"}, nil, []string{"parallel/two-cities"},
-			[]string{"parallel/results-order"}},
-		"a check of two cases": {[]string{"parallel/unique-ids"}, nil,
-			[]string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/unique-ids"}},
+		"a check": {[]string{"parallel/results-reach-model"}, nil, []string{"parallel/two-cities"},
+			[]string{"parallel/results-reach-model"}},
+		"a check of two cases": {[]string{"tool-use/tool-use-block"}, nil,
+			[]string{"tool-use/one-tool", "tool-use/two-turns"}, []string{"tool-use/tool-use-block"}},
 		"checks by a glob": {[]string{"parallel/results-*"}, nil,
-			[]string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/results-reach-model",
-				"parallel/results-order"}},
-		"a case": {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"},
-			[]string{"parallel/error-result"}},
-		"cases by a glob": {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"},
-			[]string{"parallel/result-content"}},
-		"a case and a check": {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil,
-			[]string{"tool-use/one-tool", "tool-use/two-turns", "parallel/late-fragment"}, []string{"tool-use/input-intact",
-				"parallel/late-delta"}},
+			[]string{"parallel/two-cities"}, []string{"parallel/results-reach-model"}},
+		"a case": {[]string{"tool-use/says-stop"}, nil, []string{"tool-use/says-stop"},
+			[]string{"tool-use/stop-beside-calls"}},
+		"cases by a glob": {[]string{"parallel/late*"}, nil, []string{"parallel/late-fragment"},
+			[]string{"parallel/late-delta"}},
+		"a case and a check": {[]string{"parallel/late-fragment", "tool-use/tool-use-block"}, nil,
+			[]string{"tool-use/one-tool", "tool-use/two-turns", "parallel/late-fragment"},
+			[]string{"tool-use/tool-use-block", "parallel/late-delta"}},
 		"all but scenarios": {nil, scenariosBut("tool-use"), everyCaseOf("tool-use"), everyCheckOf("tool-use")},
 		"a scenario less checks": {[]string{"parallel"},
-			[]string{"parallel/*result*", "parallel/*-*-*", "parallel/*delta", "parallel/[asu]*-uses", "parallel/un*"},
-			[]string{"parallel/two-cities"}, []string{"parallel/uses-restated"}},
+			[]string{"parallel/*result*", "parallel/*delta", "parallel/late*", "parallel/[it]*ed", "parallel/re*-*",
+				"parallel/failing*", "parallel/thirty*"},
+			[]string{"parallel/two-cities"}, []string{"parallel/streamed-uses"}},
 		"all but a case": {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, everyCaseOf("tool-use"),
 			everyCheckOf("tool-use")},
-		"a case that shows several": {[]string{"basic/failing"}, nil, []string{"basic/failing"},
-			[]string{"basic/answers-once", "basic/error-shape"}},
-		"nothing left": {[]string{"basic"}, []string{"*"}, nil, nil},
+		"a case that shows several": {[]string{"basic/truncated"}, []string{"basic/[b-r]*"},
+			[]string{"basic/truncated"},
+			[]string{"basic/answered", "basic/stop-reason"}},
+		"a case for the rules alone": {[]string{"basic/failing"}, nil, []string{"basic/failing"}, nil},
+		"nothing left":               {[]string{"basic"}, []string{"*"}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cases, checks := chosen(t, server.V20251125, c.only, c.skip)
 			require.Equal(t, c.cases, cases)
 			require.Equal(t, c.checks, checks)
+		})
+	}
+}
+
+func TestARunJudgesTheRulesOfEveryCaseUnlessItSkipsThem(t *testing.T) {
+	everyCase, _ := chosen(t, server.V20251125, nil, nil)
+	for name, c := range map[string]struct {
+		only, skip []string
+		judged     bool
+		cases      []string
+	}{
+		"a case":                {[]string{"basic/question"}, nil, true, []string{"basic/question"}},
+		"a rule of every case":  {[]string{"always/valid-message"}, nil, true, everyCase},
+		"every rule":            {[]string{"always"}, nil, true, everyCase},
+		"a case without a rule": {[]string{"basic/question"}, []string{"always/valid*"}, false, []string{"basic/question"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := newSelection(c.only, c.skip, nil)
+			require.NoError(t, err)
+			require.Equal(t, c.judged, s.check(&always.Scenario, &always.Scenario.Checks[0]))
+			cases, _ := chosen(t, server.V20251125, c.only, c.skip)
+			require.Equal(t, c.cases, cases)
 		})
 	}
 }
@@ -130,8 +159,9 @@ func TestARevisionPlaysItsOwnCases(t *testing.T) {
 		cases, _ := chosen(t, revision, nil, nil)
 		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated",
 			"basic/empty", "basic/failing", "basic/ids",
-			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras",
-			"basic/context", "basic/thinking"}, cases[:16],
+			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/image-later",
+			"basic/extras",
+			"basic/context", "basic/thinking"}, cases[:17],
 			"the revision has no tools and no arrays")
 		var scenarios []string
 		for _, id := range cases {
@@ -141,16 +171,17 @@ func TestARevisionPlaysItsOwnCases(t *testing.T) {
 		require.Equal(t, []string{"declare", "basic", "malformed", "cancel", "provider-errors", "consent", "transport"},
 			slices.Compact(scenarios))
 	}
-	cases, _ := chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
+	cases, _ := chosen(t, server.V20260728, []string{"basic/no-array-before-a"}, nil)
 	require.Empty(t, cases, "the check has no level in the revision")
 	cases, _ = chosen(t, server.V20260728, nil, nil)
-	require.NotContains(t, cases, "basic/ids", "its checks have no level in the revision")
+	require.NotContains(t, cases, "basic/ids", "the revision has no requests of the server")
 }
 
 func TestOnlyTheSelectionIsJudged(t *testing.T) {
 	s := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
 	tracetest.Right(s)
-	selected, err := newSelection([]string{"basic/has-*"}, []string{"basic/has-model"})
+	selected, err := newSelection([]string{"basic/a*", "basic/stop-*"}, []string{"basic/stop-reason", "always/[a-u]*",
+		"always/valid-m*"}, nil)
 	require.NoError(t, err)
 	rs, err := judgeSelected([]*trace.Trace{s.Ends(trace.Process{}).Trace}, selected)
 	require.NoError(t, err)
@@ -158,7 +189,8 @@ func TestOnlyTheSelectionIsJudged(t *testing.T) {
 	for _, r := range rs.Results {
 		ids = append(ids, r.ID())
 	}
-	require.Equal(t, []string{"client/connects", "client/sampled", "client/ends-cleanly", "basic/has-content"}, ids,
+	require.Equal(t, []string{"client/connects", "client/sampled", "client/ends-cleanly", "always/valid-result",
+		"basic/answered"}, ids,
 		"every run judges the client as a whole")
 }
 
@@ -169,9 +201,9 @@ func TestAnEmptySelectionSuggestsNames(t *testing.T) {
 	}{
 		"a typing error": {[]string{"paralel"}, nil,
 			`"paralel" matches no scenario, case or check; did you mean parallel?`},
-		"a check's typing error": {[]string{"parallel/result-order"}, nil,
-			`"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, ` +
-				`parallel/result-audio, parallel/result-texts?`},
+		"a check's typing error": {[]string{"parallel/streamd-uses"}, nil,
+			`"parallel/streamd-uses" matches no scenario, case or check; did you mean parallel/streamed-uses, ` +
+				`parallel/repeated-names?`},
 		"a check alone": {[]string{"late-delta"}, nil,
 			`"late-delta" matches no scenario, case or check; did you mean parallel/late-delta?`},
 		"nothing like it": {[]string{"zzzzzzzz"}, nil, `"zzzzzzzz" matches no scenario, case or check`},
@@ -186,13 +218,13 @@ func TestAnEmptySelectionSuggestsNames(t *testing.T) {
 		"a bad pattern": {[]string{"basic/[a"}, nil, `pattern "basic/[a": syntax error in pattern`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := newSelection(c.only, c.skip)
+			_, err := newSelection(c.only, c.skip, nil)
 			var wrong *SelectionError
 			require.ErrorAs(t, err, &wrong)
 			require.Equal(t, c.want, err.Error())
 		})
 	}
-	_, err := newSelection([]string{"[a"}, nil)
+	_, err := newSelection([]string{"[a"}, nil, nil)
 	var wrong *SelectionError
 	require.ErrorAs(t, err, &wrong)
 	require.ErrorIs(t, wrong.Err, path.ErrBadPattern)
@@ -205,6 +237,9 @@ func TestEveryNameOfTheCatalogueSelectsSomething(t *testing.T) {
 		for _, revision := range check.AllRevisions() {
 			cases, _ := chosen(t, revision, []string{name}, nil)
 			played += len(cases)
+		}
+		if name == explore.ID {
+			continue // Its cases are generated for a run.
 		}
 		require.NotZero(t, played, name)
 	}

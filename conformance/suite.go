@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -23,12 +24,14 @@ type Suite struct {
 	Revisions []server.Revision
 	// Only and Skip are patterns of scenarios, cases and checks (see [Only]); nil for everything, and for nothing.
 	Only, Skip []string
-	// Seed generates session ids, request states and malformed requests.
+	// Seed generates session ids, request states, malformed requests and conversations.
 	Seed int64
 	// Timeout limits a session with the client, CaseTimeout one with a single case; 0 for the default of [harness.Runner].
 	Timeout, CaseTimeout time.Duration
 	// ClientTimeout is how long the client waits for the model; 0 if unknown (see [harness.Runner]).
 	ClientTimeout time.Duration
+	// Loop says who runs the tool loop: [harness.ServerLoop], [harness.ClientLoop], or "" if the traces have to tell.
+	Loop harness.Loop
 	// Parallel is the number of concurrent sessions; 0 for one.
 	Parallel int
 	// Dialect is the only model wire format that the client is offered; "" for all.
@@ -43,34 +46,34 @@ type Suite struct {
 	Contained *harness.Client
 	// Watchdog limits the real time of a session in virtual time; 0 for [harness.DefaultWatchdog].
 	Watchdog time.Duration
-	// Reproduce returns the command that plays one case, or the whole run for "", for the report; nil for none.
-	Reproduce func(revision server.Revision, caseID string) string
+	// Reproduce returns the command that reproduces a result: it plays the result's case, or the whole run without one.
+	// Nil returns none.
+	Reproduce func(r *report.Result) string
+	// Progress is called as [harness.Runner] says, for all revisions; nil for no call.
+	Progress func(harness.Progress)
 	// Fuzz is the number of malformed requests per revision that Seed generates in addition to the catalogue's.
 	Fuzz int
-	// Frames is the folder in which generated malformed requests that break the client are kept. Each is shrunk first,
+	// Explore is the number of valid conversations per revision that Seed generates; 0 for [DefaultExplore], negative for
+	// none.
+	Explore int
+	// Keep is the folder in which generated requests and conversations that fail a check are kept. Each is shrunk first,
 	// which takes more sessions. "" keeps none.
-	Frames string
-	// Frame is the path of a file in Frames: only that is played, in its revision. "" for none.
-	Frame string
-	// ReproduceFile returns the command that plays a file in Frames, for the report; nil for none.
+	Keep string
+	// Conversation is the path of a file in Keep: only that is played, in its revision. "" for none.
+	Conversation string
+	// Shard is the part of the sessions that Play plays, from 1 to Shards; 0 for all.
+	Shard, Shards int
+	// ReproduceFile returns the command that plays a file in Keep, for the report; nil for none.
 	ReproduceFile func(path string) string
 }
 
 // Run plays and judges. It returns the results and their traces, in the order of the revisions. When the context ends,
 // it returns the results so far, marked as interrupted, with the context's error. Errors are a [SelectionError], a
-// [FrameError], a [harness.CommandError], or an error of the harness. Run does not change the suite.
+// [ConversationError], a [harness.CommandError], or an error of the harness. Run does not change the suite.
 func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error) {
 	suite := *s
 	s = &suite
-	generated, err := s.generated()
-	if err != nil {
-		return nil, nil, err
-	}
-	chosen, err := newSelection(s.Only, s.Skip, generated...)
-	if err != nil {
-		return nil, nil, err
-	}
-	revisions, err := s.revisions()
+	chosen, revisions, err := s.choose()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,16 +85,79 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	if len(traces) == 0 {
 		return nil, nil, cmp.Or(err, error(&SelectionError{}))
 	}
-	rs, judgeErr := judgeSelected(traces, chosen)
+	rs, judgeErr := s.judge(traces, chosen)
 	if judgeErr != nil {
 		return nil, traces, errors.Join(err, judgeErr)
 	}
-	rs.Interrupted = ctx.Err() != nil
-	s.addReproduce(rs)
-	if s.Frames != "" && err == nil {
-		err = s.keepFrames(ctx, rs)
+	if ctx.Err() != nil {
+		rs.Interrupted, rs.Whole = true, false
+	}
+	if s.Keep != "" && err == nil {
+		err = s.keepFailing(ctx, rs)
 	}
 	return rs, traces, err
+}
+
+// Play plays without judging, as a shard of a run does. [Suite.Judge] judges the traces of all shards.
+func (s *Suite) Play(ctx context.Context) ([]*trace.Trace, error) {
+	suite := *s
+	chosen, revisions, err := suite.choose()
+	if err != nil {
+		return nil, err
+	}
+	return suite.play(ctx, revisions, chosen)
+}
+
+// Judge judges the traces of all shards as Run would have judged the whole run. The traces of each shard are in the
+// order of Play.
+func (s *Suite) Judge(traces []*trace.Trace) (*report.Results, error) {
+	suite := *s
+	chosen, revisions, err := suite.choose()
+	if err != nil {
+		return nil, err
+	}
+	var inOrder []*trace.Trace
+	for _, revision := range revisions {
+		index := map[string]int{}
+		for i, c := range chosen.cases(revision) {
+			index[c.ID] = i
+		}
+		var own []*trace.Trace
+		for _, t := range traces {
+			if t.Header.Revision == string(revision) && len(t.Header.Cases) > 0 {
+				own = append(own, t)
+			}
+		}
+		slices.SortStableFunc(own, func(a, b *trace.Trace) int {
+			return cmp.Compare(index[a.Header.Cases[0].ID], index[b.Header.Cases[0].ID])
+		})
+		inOrder = append(inOrder, own...)
+	}
+	return suite.judge(inOrder, chosen)
+}
+
+// choose returns what the suite plays and judges.
+func (s *Suite) choose() (*selection, []server.Revision, error) {
+	generated, err := s.generated()
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen, err := newSelection(s.Only, s.Skip, generated)
+	if err != nil {
+		return nil, nil, err
+	}
+	revisions, err := s.revisions()
+	return chosen, revisions, err
+}
+
+func (s *Suite) judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
+	rs, err := judgeSelected(traces, chosen)
+	if err != nil {
+		return nil, err
+	}
+	rs.Whole = s.Only == nil && s.Skip == nil && s.Conversation == ""
+	s.addReproduce(rs)
+	return rs, nil
 }
 
 // revisions returns the revisions to judge, each once.
@@ -123,8 +189,9 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 			errs[i] = ctx.Err()
 			return
 		}
-		runner := s.runner(revisions[i], s.Parallel/atOnce)
-		errs[i] = runner.Run(ctx, cases, func(t *trace.Trace) { traces[i] = append(traces[i], t) })
+		errs[i] = s.playRevision(ctx, s.runner(revisions[i], s.Parallel/atOnce), cases, func(t *trace.Trace) {
+			traces[i] = append(traces[i], t)
+		})
 	}
 	slots := make(chan struct{}, atOnce)
 	var running sync.WaitGroup
@@ -139,12 +206,48 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 	return slices.Concat(traces...), errors.Join(errs...)
 }
 
+// playRevision plays the cases of a revision: those for clients that run the tool loop last, and only if the client
+// does, or the case that shows it is not selected.
+func (s *Suite) playRevision(
+	ctx context.Context, runner *harness.Runner, cases []harness.Case, done func(*trace.Trace),
+) error {
+	var first, last []harness.Case
+	shows := false
+	for _, c := range cases {
+		if c.ClientLoop {
+			last = append(last, c)
+		} else {
+			first = append(first, c)
+			shows = shows || c.Tools != nil
+		}
+	}
+	if !shows || len(last) == 0 || s.Loop == harness.ClientLoop {
+		return runner.Run(ctx, cases, done)
+	}
+	runs := false
+	err := runner.Run(ctx, first, func(t *trace.Trace) {
+		runs = runs || s.Loop == "" && evidence.RunsTools(t)
+		done(t)
+	})
+	if err != nil || !runs {
+		return err
+	}
+	if runner.Progress != nil {
+		runner.Progress = func(p harness.Progress) {
+			p.Total += len(first)
+			s.Progress(p)
+		}
+	}
+	return runner.Run(ctx, last, done)
+}
+
 // runner returns a runner for a revision.
 func (s *Suite) runner(revision server.Revision, parallel int) *harness.Runner {
 	return &harness.Runner{
 		Client: s.Client, Contained: s.Contained, Revision: revision, Seed: s.Seed, Tool: s.Tool,
-		Timeout: s.Timeout, CaseTimeout: s.CaseTimeout, ClientTimeout: s.ClientTimeout, Watchdog: s.Watchdog,
-		Parallel: parallel, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble,
+		Timeout: s.Timeout, CaseTimeout: s.CaseTimeout, ClientTimeout: s.ClientTimeout, Watchdog: s.Watchdog, Loop: s.Loop,
+		Parallel: parallel, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble, Progress: s.Progress,
+		Shard: s.Shard, Shards: s.Shards,
 	}
 }
 
@@ -158,13 +261,6 @@ func (s *Suite) addReproduce(rs *report.Results) {
 		if r.Verdict == report.Pass || r.Verdict == report.NotApplicable {
 			continue
 		}
-		caseID := ""
-		for _, c := range r.Cases {
-			if c.Verdict == r.Verdict {
-				caseID = c.Case
-				break
-			}
-		}
-		r.Reproduce = s.Reproduce(server.Revision(r.Revision), caseID)
+		r.Reproduce = s.Reproduce(r)
 	}
 }

@@ -30,14 +30,12 @@ func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, mutant("text-results-only"))
 	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, sample("basic", "parallel")
-	suite.Reproduce = func(revision server.Revision, caseID string) string {
-		return fmt.Sprintf("play %s in %s", caseID, revision)
-	}
+	suite.Reproduce = func(r *report.Result) string { return fmt.Sprintf("play %s in %s", r.Case, r.Revision) }
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	for _, r := range rs.Results {
 		switch {
-		case r.ID() == "parallel/result-content":
+		case r.ID() == "always/model-was-given":
 			require.Equal(t, report.Fail, r.Verdict)
 			require.Equal(t, "play parallel/result-image in 2025-11-25", r.Reproduce, "the first case with the verdict")
 		case r.Verdict == report.Pass || r.Verdict == report.NotApplicable:
@@ -46,15 +44,28 @@ func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
 	}
 
 	suite = suiteOf(t, mutant("never-connects"))
-	suite.Only = sample("basic")
-	suite.Reproduce = func(revision server.Revision,
-		caseID string) string {
-		return fmt.Sprintf("%s/%q", revision, caseID)
-	}
+	suite.Only = []string{"basic"}
+	suite.Reproduce = func(r *report.Result) string { return fmt.Sprintf("%s/%q", r.Revision, r.Case) }
 	rs, _, err = suite.Run(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "client/connects", rs.Results[0].ID())
-	require.Equal(t, `2025-11-25/""`, rs.Results[0].Reproduce, "the client as a whole has no case")
+	require.Equal(t, `2025-11-25/"basic/question"`, rs.Results[0].Reproduce, "one case shows it as well as all")
+}
+
+func TestResponsesThatTheServerRefusesHaveOneReason(t *testing.T) {
+	t.Parallel()
+	suite := suiteOf(t, mutant("answers-as-text"))
+	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, []string{"basic/question", "declare"}
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	var alone []string
+	for _, r := range rs.Results {
+		if r.Failed(false) && r.Prerequisite == "" {
+			alone = append(alone, r.ID())
+		}
+	}
+	require.Equal(t, []string{"always/content-type"}, alone)
+	require.Contains(t, string(report.Text(rs, report.TextOptions{})), "always/content-type")
 }
 
 func TestASuitePlaysItsRevisionsInOrder(t *testing.T) {
@@ -75,12 +86,12 @@ func TestASuitePlaysItsRevisionsInOrder(t *testing.T) {
 			s.Revisions = []server.Revision{server.V20260728,
 				server.V20260728}
 		}, []string{"2026-07-28"}},
-		"where there is more": {func(s *conformance.Suite) { s.Only = []string{"basic/answers-once"} },
+		"where there is more": {func(s *conformance.Suite) { s.Only = []string{"basic/ids"} },
 			[]string{"2025-11-25"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := suiteOf(t, right)
-			suite.Only = []string{"basic"}
+			suite.Only = []string{"basic/question"}
 			c.change(&suite)
 			rs, traces, err := suite.Run(t.Context())
 			require.NoError(t, err)
@@ -199,7 +210,7 @@ func TestParallelLimitsTheConcurrentSessions(t *testing.T) {
 func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
-	suite.Skip = sample("loop")
+	suite.Skip = sample("loop", "malformed/long-string", "basic/long")
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	var parts []report.Result

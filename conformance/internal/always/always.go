@@ -1,3 +1,23 @@
-// Package always has the rules that hold for every message of every case, whatever the case is about. Today that is
-// one: only JSON-RPC messages over stdio. Chapters use the package; it uses check and evidence, and knows no chapter.
+// Package always has the rules that hold for every message of every case, whatever the case is about. Each is a check
+// whose Judge sees one case, or whose JudgeSession sees one session. Chapters hold what needs a story of its own.
+// Chapters may use the package; it uses check and evidence, and knows no chapter.
 package always
+
+import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+)
+
+// ID is the scenario of the rules.
+const ID = "always"
+
+// Scenario has the rules. It has no cases of its own: its checks judge every case of a run, and every run has them.
+var Scenario = check.Scenario{
+	ID: ID, Purpose: "every message of every case", Revisions: check.AllRevisions(), EveryCase: true,
+	Checks: []check.Check{
+		validMessage, envelope, errorShape, oneResponse, requestIDs, initialized, clientInfo, capabilitiesConstant,
+		metaFields, contentType, acceptHeader, oneMessage, sessionHeaders, httpHeaders, progressTokens, tokenUnique,
+		answered, validResult, hasModel, modelNamed, roleAssistant, stopReasonWord, freshIDs, notExecuted,
+		inputKeys, isolation, newID, sameParams, retriesOnce, stateEchoed,
+		maxTokens, modelWasGivenCheck, serverWasGivenCheck, oneModelCall, noSecret, noInternals,
+	},
+}

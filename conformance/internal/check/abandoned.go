@@ -24,10 +24,9 @@ func Abandoned(ev *evidence.Case) (evidence.Place, *Verdict) {
 		return x.Place, nil
 	}
 	return evidence.Place{}, Instead(Unsupported("the client did not abandon its call: its driver must follow giveUp of " +
-		"MCP_CONFORMANCE_CONTEXT " +
-		"(Env.Abandon): call the tool with a progress token, and cancel the call at the first progress notification or " +
-		"when the model begins to " +
-		"answer").At(evidence.Place{Ref: ev.FirstCall, Label: "the call"}))
+		"MCP_CONFORMANCE_CONTEXT (Env.Abandon): call the tool with a progress token, and cancel the call at the first " +
+		"progress notification or when the model begins to answer; if it never abandons a call, declare that (--has " +
+		"never-abandons)").At(evidence.Place{Ref: ev.FirstCall, Label: "the call"}))
 }
 
 // hungUpOnModel returns a request to the model, of a round without an answer, on which the client hung up before its

@@ -23,11 +23,25 @@ func Unsettled(ev *evidence.Case, r *evidence.Round) *Verdict {
 
 // UnsettledSince is [UnsettledAfter] for answers of any kind.
 func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
-	v := UnsettledAfter(ev.Session, after, "no response came, but one could still have come")
+	v := UnsettledAfter(ev.Session, after, "no response came, but one could still have come"+ev.WhySilent(after.Ref))
 	if v != nil {
 		*v = v.At(after)
 	}
 	return v
+}
+
+// Unmarked returns the verdict for a round that a request to the model without a mark may be for; nil without one. A
+// host may have such requests of its own.
+func Unmarked(ev *evidence.Case, r *evidence.Round) *Verdict {
+	unmarked := ev.Session.UnmarkedSince(r.Asked)
+	switch {
+	case len(unmarked) == 0:
+		return nil
+	case ev.Session.Host():
+		return Instead(Unsupported("the model received a request that belongs to no sample, which may be for this one: " +
+			"turn off what the host asks its model beside the task, such as titles and summaries").At(unmarked[0]))
+	}
+	return Instead(NotObserved("the model received an unmarked request, which may be for this one").At(unmarked[0]))
 }
 
 // NoModelCall judges that no call of the model was completed for a round. A call that the provider refused costs
@@ -36,13 +50,11 @@ func NoModelCall(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	if completed := r.CompletedCalls(); len(completed) > 0 {
 		return Fail("%s", fault).At(r.Asked).ShowJSON(completed[0].Place, completed[0].Request.Body)
 	}
-	if unmarked := ev.Session.Unmarked; len(unmarked) > 0 {
-		return NotObserved("the model received an unmarked request, which may be for this one").At(unmarked[0])
-	}
-	if v := Unsettled(ev, r); v != nil {
+	if v := Unmarked(ev, r); v != nil {
 		return *v
 	}
-	return Pass("no call of the model was completed")
+	return UnsettledAfter(ev.Session, r.Asked, "no call of the model was completed, but one could still follow").
+		Or(Pass("no call of the model was completed")).At(r.Asked)
 }
 
 // Alive judges that the client went on after a round. Fault is the message for a client that did not.
@@ -52,7 +64,7 @@ func Alive(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	case s.ServedLater(s.Order[r.Asked.Ref]):
 		return Pass("the client went on")
 	case s.Ended != nil && s.Ended.Clean():
-		return *Unsettled(ev, r)
+		return UnsettledAfter(s, r.Asked, "the client may not have gone on").At(r.Asked)
 	}
 	return Fail("%s: %s", fault, s.Ending()).ShowJSON(r.Asked, r.Raw).ShowOutput(s)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/basic"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/judge"
@@ -111,7 +112,7 @@ func withoutAnswers(tr *trace.Trace) {
 
 func TestABarrierIsNoCaseOfAnyScenario(t *testing.T) {
 	tr := barred(t, server.V20251125, `{"sampling":{"tools":{}}}`, nil, beforeBarrier())
-	rs, err := judge.Traces(catalogue, []*trace.Trace{tr}, nil)
+	rs, err := judge.Traces(check.Catalogue{basic.Scenario}, []*trace.Trace{tr}, nil)
 	require.NoError(t, err)
 	for _, r := range rs.Results {
 		require.Equal(t, check.ClientScenario, r.Scenario)

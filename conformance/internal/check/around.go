@@ -21,32 +21,32 @@ const (
 // in them. All are of the case of the first piece of evidence.
 func around(s *evidence.Session, shown []report.Evidence) []report.Step {
 	caseID, marked := markedEvents(s, shown)
-	var all []report.Step
+	var lines []*trace.Event // Described only where they are near: a client may flood.
 	near := map[int]bool{}
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
-		if e.Case != caseID {
-			continue
-		}
-		paths, isEvidence := marked[e.Ref()]
-		step, worthALine := step(s, e)
-		if !worthALine && !isEvidence {
+		_, isEvidence := marked[e.Ref()]
+		if e.Case != caseID || !isEvidence && !worthALine(e) {
 			continue
 		}
 		if isEvidence {
-			step.Marked = true
-			step.Excerpts = excerpts(e, paths)
-			for n := len(all) - stepsBefore; n <= len(all)+stepsAfter; n++ {
+			for n := len(lines) - stepsBefore; n <= len(lines)+stepsAfter; n++ {
 				near[n] = true
 			}
 		}
-		all = append(all, step)
+		lines = append(lines, e)
 	}
 	var steps []report.Step
-	for i, step := range all {
-		if near[i] && (len(steps) < mostSteps || step.Marked) {
-			steps = append(steps, step)
+	for i, e := range lines {
+		paths, isEvidence := marked[e.Ref()]
+		if !near[i] || len(steps) >= mostSteps && !isEvidence {
+			continue
 		}
+		step := describe(s, e)
+		if isEvidence {
+			step.Marked, step.Excerpts = true, excerpts(e, paths)
+		}
+		steps = append(steps, step)
 	}
 	return steps
 }

@@ -41,7 +41,7 @@ func TestAFailureTellsWhatWentOnAroundTheEvidence(t *testing.T) {
 		"* client > server: result, id 1001",
 		`  "user"`,
 		"server > client: result, id 7",
-	}, told(s.Result("basic/role-assistant")))
+	}, told(s.Result("always/role-assistant")))
 }
 
 func TestTheNextEraTellsOfRetries(t *testing.T) {
@@ -52,7 +52,7 @@ func TestTheNextEraTellsOfRetries(t *testing.T) {
 		"model > client: 200",
 		"* client > server: tools/call again with its inputResponses, id 8",
 		"  }",
-	}, told(s.Result("basic/has-model")))
+	}, told(s.Result("always/has-model")))
 }
 
 func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
@@ -85,7 +85,7 @@ func TestWhatPassesTellsNothingMore(t *testing.T) {
 	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native,
 		"basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).
 		Answers(tracetest.Saying(story.Answer))
-	require.Empty(t, s.Result("basic/role-assistant").Around)
+	require.Empty(t, s.Result("always/role-assistant").Around)
 }
 
 func TestFramesInWords(t *testing.T) {
@@ -104,4 +104,14 @@ func TestFramesInWords(t *testing.T) {
 	} {
 		require.Equal(t, want, check.DescribeFrame(&f))
 	}
+}
+
+func TestWhatFollowsTheEndOfAClientIsNotTheClientsDoing(t *testing.T) {
+	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.OpenAIChat,
+		"basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).
+		Answers(tracetest.With(tracetest.Saying(story.Answer), "role", `"user"`))
+	s.Add("", trace.Event{Mark: &trace.Mark{Name: trace.MarkEnding}})
+	s.Add(s.CaseID, trace.Event{Call: 1, Frame: &trace.Frame{Dir: trace.FromClient, Closed: true}})
+	require.Contains(t, told(s.Ends(trace.Process{Deadline: true}).Result("always/role-assistant")),
+		"client > server: ends the stream, because the harness ended the client")
 }

@@ -1,8 +1,9 @@
 package check_test
 
 import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/basic"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 )
 
-var catalogue = check.Catalogue{basic.Scenario}
+var catalogue = check.Catalogue{always.Scenario, basic.Scenario}

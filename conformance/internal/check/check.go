@@ -32,6 +32,10 @@ type Scenario struct {
 	Revisions []server.Revision
 	Cases     []harness.Case
 	Checks    []Check
+	// EveryCase is true for a scenario without cases of its own: its checks judge every case of the run.
+	EveryCase bool
+	// ClientLoop is true for a scenario about clients that run the tool loop themselves. It applies to no other.
+	ClientLoop bool
 }
 
 // Check is one rule. Its verdict depends on the evidence alone.
@@ -54,8 +58,15 @@ type Check struct {
 	Needs []Need
 	// Whole is true for a rule about the session as a whole. It is judged however far the case came.
 	Whole bool
+	// ServerLoop is true, in a scenario with EveryCase, for a rule about clients that leave the tool loop to the server.
+	// It does not apply where the client runs a tool that the model uses. Elsewhere that holds for each check that fails.
+	ServerLoop bool
 	// Judge judges one case, once all preconditions hold.
 	Judge func(*evidence.Case) Verdict
+	// JudgeSession replaces Judge in a scenario with EveryCase: it judges one session as a whole. Else nil.
+	JudgeSession func(*evidence.Session) Verdict
+	// Negotiated is true for a rule that also holds in sessions whose server speaks other revisions than the run's.
+	Negotiated bool
 	// Cause is what usually makes a client break the rule, and Fix what to do about it.
 	Cause, Fix string
 }

@@ -1,12 +1,14 @@
 package check
 
 import (
-	"fmt"
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
@@ -14,6 +16,14 @@ import (
 type caseVerdict struct {
 	on *evidence.Case
 	Verdict
+	every bool // the rule judges every case
+}
+
+// listed reports whether the result lists the case of the verdict: each case once, and of a rule for every case only
+// those that do not pass.
+func (v *caseVerdict) listed(cases []report.CaseResult) bool {
+	return !v.every || v.Kind != report.Pass && v.on.Case.ID != "" &&
+		!slices.ContainsFunc(cases, func(c report.CaseResult) bool { return c.Case == v.on.Case.ID })
 }
 
 // fold makes one result of a check's verdicts: the worst, with its message and evidence.
@@ -26,27 +36,38 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 		v := &verdicts[i]
 		v.Kind = Settle(v.Kind, level)
 		kinds = append(kinds, v.Kind)
-		r.Cases = append(r.Cases, report.CaseResult{Case: v.on.Case.ID, Verdict: v.Kind, Message: v.Message})
+		if v.listed(r.Cases) {
+			r.Cases = append(r.Cases, report.CaseResult{Case: v.on.Case.ID, Verdict: v.Kind, Message: v.Message})
+		}
 		r.DurationMS = max(r.DurationMS, v.on.Took.Milliseconds())
 		addDialects(&r, v.on)
 	}
 	r.Verdict = report.Worst(kinds...)
-	worst := verdicts[slices.Index(kinds, r.Verdict)]
-	r.Message = worst.Message
+	worst := smallest(verdicts, r.Verdict)
+	r.Case, r.Message = cmp.Or(worst.on.Case.ID, worst.Case, onlyCase(worst.Evidence)), worst.Message
 	r.Evidence = append(r.Evidence, worst.Evidence...)
 	switch r.Verdict {
 	case report.Info:
 		r.Message = allInfos(verdicts)
 	case report.Fail, report.Warn:
-		if others := count(kinds, r.Verdict) - 1; others > 0 {
-			r.Message += fmt.Sprintf(" (the same verdict in %d more of its %d cases)", others, len(kinds))
-		}
-		r.Cause, r.Fix = c.Cause, c.Fix
+		r.Cause, r.Fix = worst.Advise(c)
 		r.Around = around(worst.on.Session, r.Evidence)
 	case report.NotObserved:
 		r.Around = around(worst.on.Session, r.Evidence)
 	}
 	return r
+}
+
+// onlyCase returns the case of all evidence; "" if it has several, or belongs to none.
+func onlyCase(shown []report.Evidence) string {
+	caseID := ""
+	for i, e := range shown {
+		if e.Case == "" || e.Case == harness.BarrierID || i > 0 && e.Case != caseID {
+			return ""
+		}
+		caseID = e.Case
+	}
+	return caseID
 }
 
 // addDialects adds the wire formats in which the client asked the model.
@@ -71,12 +92,22 @@ func allInfos(verdicts []caseVerdict) string {
 	return strings.Join(messages, "; ")
 }
 
-func count(kinds []report.Verdict, want report.Verdict) int {
-	n := 0
-	for _, k := range kinds {
-		if k == want {
-			n++
+// smallest returns the verdict of the kind whose case has the fewest sampling requests.
+func smallest(verdicts []caseVerdict, kind report.Verdict) *caseVerdict {
+	var best *caseVerdict
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Kind == kind && (best == nil || v.size() < best.size()) {
+			best = v
 		}
 	}
-	return n
+	return best
+}
+
+// size is the number of the case's sampling requests. The barrier is last: no run can play it alone.
+func (v *caseVerdict) size() int {
+	if v.on.Case.ID == harness.BarrierID {
+		return math.MaxInt
+	}
+	return len(v.on.Rounds)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
@@ -23,7 +24,11 @@ func JudgeScenario(
 		if !exists || wanted != nil && !wanted(scenario, c) {
 			continue
 		}
-		if verdicts := c.verdicts(scenario, sessions); len(verdicts) > 0 {
+		verdicts := c.verdicts(scenario, sessions)
+		if scenario.EveryCase {
+			verdicts = c.everywhere(scenario, sessions)
+		}
+		if len(verdicts) > 0 {
 			results = append(results, fold(scenario.ID, c, level, revision, verdicts))
 		}
 	}
@@ -40,11 +45,66 @@ func (c *Check) verdicts(scenario *Scenario, sessions []*evidence.Session) []cas
 		for _, s := range sessions {
 			if ev := s.Case(one.ID); ev != nil && !replayed(ev, sessions) {
 				ev.Expect = one.Expect
-				verdicts = append(verdicts, caseVerdict{ev, c.replaySafe(ev)})
+				verdicts = append(verdicts, caseVerdict{ev, c.byLoop(scenario, ev), false})
 			}
 		}
 	}
 	return verdicts
+}
+
+// everywhere judges every case of the sessions, or every session. It returns the verdicts on those that have something
+// to judge. If none has, it returns the first verdict that says why.
+func (c *Check) everywhere(scenario *Scenario, sessions []*evidence.Session) []caseVerdict {
+	var verdicts, idle []caseVerdict
+	add := func(ev *evidence.Case, v Verdict) {
+		switch v.Kind {
+		case report.NotApplicable, report.NotObserved, report.Unsupported:
+			if ev.Case.ID == harness.BarrierID {
+				return
+			}
+			idle = append(idle, caseVerdict{ev, v, true})
+		default:
+			verdicts = append(verdicts, caseVerdict{ev, v, true})
+		}
+	}
+	negotiates := func(s *evidence.Session) bool { return len(s.Trace.Header.ServerRevisions) > 0 }
+	others := slices.DeleteFunc(slices.Clone(sessions), negotiates)
+	foreign := len(others) > 0 && evidence.AllSpokeOtherRevision(others)
+	for _, s := range sessions {
+		if negotiates(s) && (foreign || !c.Negotiated) { // Only the checks of its case apply.
+			continue
+		}
+		if c.JudgeSession != nil {
+			if s.Fault == "" && s.Trace.Whole {
+				add(&evidence.Case{Session: s, Revision: s.Revision}, c.sessionVerdict(s))
+			}
+			continue
+		}
+		for _, one := range s.Trace.Header.Cases {
+			if ev := s.Case(one.ID); !replayed(ev, sessions) {
+				add(ev, c.byLoop(scenario, ev))
+			}
+		}
+	}
+	if len(verdicts) == 0 && len(idle) > 0 {
+		return idle[:1]
+	}
+	return verdicts
+}
+
+// sessionVerdict judges a session in which the client used the server in the revision.
+func (c *Check) sessionVerdict(s *evidence.Session) Verdict {
+	switch {
+	case s.SpokeOtherRevision():
+		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
+	case s.Omitted:
+		return NotApplicable("the cases of the session were not played: they do not fit the client")
+	case s.GivenUp:
+		return NotObserved("the case was not played %s: %s", seeEnd, s.Case(s.Trace.Header.Cases[0].ID).NotPlayed)
+	case !s.Asked:
+		return NeverUsed(s)
+	}
+	return c.JudgeSession(s)
 }
 
 // replayed reports whether the case was played again because its session did not end cleanly. Then only the second
@@ -54,6 +114,24 @@ func replayed(ev *evidence.Case, sessions []*evidence.Session) bool {
 		again := s.Case(ev.Case.ID)
 		return again != nil && !again.Case.Replayed
 	})
+}
+
+// byLoop judges one case, if the rule applies to clients that run the tool loop as this one does.
+func (c *Check) byLoop(scenario *Scenario, ev *evidence.Case) Verdict {
+	itself := ev.Session.ClientLoop
+	if scenario.ClientLoop && !itself {
+		return NotApplicable("the client leaves the tool loop to the server")
+	}
+	v := c.replaySafe(ev)
+	serverLoop := c.ServerLoop || !scenario.EveryCase && !scenario.ClientLoop
+	if !itself || !serverLoop || len(ev.Uses()) == 0 {
+		return v
+	}
+	switch v.Kind {
+	case Failed, report.NotObserved, report.Warn:
+		return NotApplicable("the client runs the tool loop itself (see client-loop)")
+	}
+	return v
 }
 
 // replaySafe judges one case. If the cassettes had no answer for the client, only verdicts about what the client asked

@@ -13,7 +13,7 @@ func UnreadableContent(a *evidence.Answer) *Verdict {
 	if a.Blocks() != nil {
 		return nil
 	}
-	return Instead(NotObserved("the content of the result cannot be decoded (see basic/has-content)").
+	return Instead(NotObserved("the content of the result cannot be decoded (see always/valid-result)").
 		ShowMembers(a, "content"))
 }
 
@@ -45,7 +45,7 @@ func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 		return nil, Instead(NotObserved("the params of sampling request %d cannot be decoded", r.N).
 			ShowJSON(r.Asked, r.Raw))
 	case x == nil:
-		return nil, Instead(NotObserved("the model received no request for sampling request %d: none had the "+
+		return nil, Instead(Unasked("the model received no request for sampling request %d: none had the "+
 			"mark of the case", r.N))
 	case x.Request == nil:
 		why := x.Unreadable.Error()

@@ -7,7 +7,7 @@ import (
 
 // NotReached is the verdict for a case that ended before a step of the server.
 func NotReached(e *evidence.Case, step string) Verdict {
-	return NotObserved("the case ended before %s%s", step, e.Died())
+	return NotObserved("the case ended before %s%s", step, e.WhySilent(e.FirstCall))
 }
 
 // Unanswered returns nil if the client responded to a request of the server, and otherwise the verdict.
@@ -18,7 +18,7 @@ func Unanswered(e *evidence.Case, r *evidence.ServerRequest) *Verdict {
 	if v := Survived(e, r.Place, "the client did not continue after "+r.Method); v != nil {
 		return v
 	}
-	return Unless(false, Fail("expected a response to %s, found none", r.Method).At(r.Place))
+	return Unless(false, Fail("expected a response to %s, found none%s", r.Method, e.WhySilent(r.Ref)).At(r.Place))
 }
 
 // ShowRequest adds a request of the server, and the response to it, if there is one.

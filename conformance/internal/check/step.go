@@ -17,8 +17,19 @@ const (
 	theModel  = "model"
 )
 
-// step describes an event in a few words; false for an event that is not worth a line.
-func step(s *evidence.Session, e *trace.Event) (report.Step, bool) {
+// worthALine reports whether a report shows the event.
+func worthALine(e *trace.Event) bool {
+	switch {
+	case e.Process != nil:
+		return e.Process.State == trace.Ended
+	case e.Mark != nil:
+		return describeMark(e.Mark) != ""
+	}
+	return e.Frame != nil || e.Request != nil || e.End != nil
+}
+
+// describe describes an event in a few words.
+func describe(s *evidence.Session, e *trace.Event) report.Step {
 	step := report.Step{Case: e.Case, Seq: e.Seq}
 	switch {
 	case e.Frame != nil:
@@ -27,35 +38,40 @@ func step(s *evidence.Session, e *trace.Event) (report.Step, bool) {
 			step.From, step.To = theClient, theServer
 		}
 		step.Text = DescribeFrame(e.Frame)
+		if e.Frame.Dir == trace.FromClient && s.Order[e.Ref()] > s.Stopped {
+			step.Text += ", because the harness ended the client"
+		}
 	case e.Request != nil:
 		step.From, step.To, step.Text = theClient, theModel, e.Request.Method+" "+e.Request.Path
 	case e.End != nil:
 		step.From, step.To, step.Text = theModel, theClient, describeEnd(e.End)
+		if s.Order[e.Ref()] > s.Stopped {
+			step.Text = "nothing more: the harness ended the client"
+		}
 	case e.Process != nil && e.Process.State == trace.Ended:
 		step.From, step.Text = theClient, s.Ending()
 	case e.Mark != nil:
-		return markStep(step, e.Mark)
-	default:
-		return step, false
+		step.From, step.Text = theServer, describeMark(e.Mark)
+		if e.Mark.Name == trace.MarkOutcome {
+			step.From = theClient
+		}
 	}
-	return step, true
+	return step
 }
 
-func markStep(step report.Step, m *trace.Mark) (report.Step, bool) {
-	step.From = theServer
+// describeMark describes a mark; "" for one that is not worth a line.
+func describeMark(m *trace.Mark) string {
 	switch m.Name {
 	case trace.MarkOutcome:
-		step.From, step.Text = theClient, "reports on its call: "+m.Text
+		return "reports on its call: " + m.Text
 	case trace.MarkBatch:
-		step.Text = m.Text
+		return m.Text
 	case trace.MarkStderr:
-		step.Text = "writes to standard error: " + m.Text
+		return "writes to standard error: " + m.Text
 	case trace.MarkWithheld:
-		step.Text = "sends no sampling request: the client does not declare " + m.Text
-	default:
-		return step, false
+		return "sends no sampling request: the client does not declare " + m.Text
 	}
-	return step, true
+	return ""
 }
 
 // DescribeFrame describes a frame in a line.

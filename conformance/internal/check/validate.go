@@ -65,8 +65,9 @@ func (v *validation) check(s *Scenario, c *Check, cases map[string]bool) {
 		v.add("check %s: the name is taken", id)
 	}
 	v.taken[id] = true
-	if c.ID == "" || c.Rule == "" || c.Cause == "" || c.Fix == "" || c.Judge == nil || len(c.Levels) == 0 {
-		v.add("check %s: ID, Rule, Cause, Fix, Judge and Levels are required", id)
+	if c.ID == "" || c.Rule == "" || c.Cause == "" || c.Fix == "" || len(c.Levels) == 0 ||
+		(c.Judge == nil) == (c.JudgeSession == nil) {
+		v.add("check %s: ID, Rule, Cause, Fix, Levels and one of Judge and JudgeSession are required", id)
 	}
 	v.references(id, c, cases)
 	judged := false

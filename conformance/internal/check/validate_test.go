@@ -26,7 +26,7 @@ func valid() Catalogue {
 
 func TestValidateReportsEachMistake(t *testing.T) {
 	require.NoError(t, Validate(valid()))
-	const required = "check s/one: ID, Rule, Cause, Fix, Judge and Levels are required"
+	const required = "check s/one: ID, Rule, Cause, Fix, Levels and one of Judge and JudgeSession are required"
 	const unique = ": expected a unique name without a slash"
 	one := func(edit func(*Check)) func(Catalogue) Catalogue {
 		return func(c Catalogue) Catalogue { edit(&c[0].Checks[0]); return c }

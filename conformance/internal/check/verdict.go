@@ -1,8 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -14,6 +16,12 @@ type Verdict struct {
 	Kind     report.Verdict
 	Message  string
 	Evidence []report.Evidence
+	// Cause and Fix replace those of the check, if the evidence tells more; "" for the check's.
+	Cause, Fix string
+	// Case is the ID of the case to reproduce a verdict on a session or a run; "" if it takes more than one.
+	Case string
+	// unasked is true if there is nothing to judge because the model was not asked.
+	unasked bool
 }
 
 // Failed stands for fail, warn or info until the level of the check is known (see [Settle]).
@@ -50,6 +58,21 @@ func Unsupported(format string, args ...any) Verdict {
 // NotObserved is for a rule whose subject was expected and never came.
 func NotObserved(format string, args ...any) Verdict {
 	return NewVerdict(report.NotObserved, format, args)
+}
+
+// Unasked is [NotObserved] for what a request to the model would have led to. The check does not apply to a client that
+// answers each request of the case, and in the whole run never asks the model.
+func Unasked(format string, args ...any) Verdict {
+	v := NotObserved(format, args...)
+	v.unasked = true
+	return v
+}
+
+// NotSent is the verdict for a case whose handler did not come to its nth sampling request. If the one before got a
+// result, it had not what the handler needs.
+func NotSent(ev *evidence.Case, n int) Verdict {
+	why := cmp.Or(ev.WhyNoResult(len(ev.Rounds)), ev.WhySilent(ev.FirstCall))
+	return Unasked("the server did not send sampling request %d%s", n, why)
 }
 
 // Show adds evidence: a place in the trace, and the text found or missed there.
@@ -96,6 +119,34 @@ func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...a
 	last := &v.Evidence[len(v.Evidence)-1]
 	last.Label, last.Event = label, p.Label
 	return v
+}
+
+// Because replaces the cause and the fix of the check.
+func (v Verdict) Because(cause, fix string) Verdict {
+	v.Cause, v.Fix = cause, fix
+	return v
+}
+
+// In names the case that reproduces a verdict on a session or a run.
+func (v Verdict) In(caseID string) Verdict {
+	v.Case = caseID
+	return v
+}
+
+// Advise returns the likely cause of a failure and the fix: those of the verdict, else what the message tells of a
+// missing answer, else those of the check.
+func (v *Verdict) Advise(c *Check) (cause, fix string) {
+	switch {
+	case v.Fix != "":
+		return v.Cause, v.Fix
+	case strings.Contains(v.Message, evidence.ServerRefused):
+		return "a message of the client breaks the protocol, so the server did not take it",
+			"Correct the message that the server refused, as its error says."
+	case strings.Contains(v.Message, evidence.ModelRefused):
+		return "the client's request to the model is invalid for the provider",
+			"Correct the request to the model, as the provider's error says."
+	}
+	return c.Cause, c.Fix
 }
 
 // Settle turns Failed into the verdict of the level. Other verdicts stay.

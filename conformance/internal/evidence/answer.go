@@ -15,7 +15,7 @@ var StandardStopReasons = []string{
 	string(dialect.EndTurn), string(dialect.StopToolUse), string(dialect.StopMaxTokens), string(dialect.StopStopSequence),
 }
 
-// Result returns the first answer that is a result; nil if there is none.
+// Result returns the first answer that is a result; nil for none.
 func (r *Round) Result() *Answer {
 	for i := range r.Answers {
 		if r.Answers[i].Err == nil {
@@ -40,13 +40,13 @@ func (s *Session) Answers(kind func(*Round) bool) bool {
 	return false
 }
 
-// Member returns a member of the result as it was written; nil if missing.
+// Member returns a member of the result as it was written; nil if missing. The first call decodes the result, so calls
+// must not be concurrent.
 func (a *Answer) Member(name string) json.RawMessage {
-	var o map[string]json.RawMessage
-	if json.Unmarshal(a.Result, &o) != nil {
-		return nil
+	if a.members == nil && json.Unmarshal(a.Result, &a.members) != nil {
+		a.members = map[string]json.RawMessage{}
 	}
-	return o[name]
+	return a.members[name]
 }
 
 // Text returns a member of the result, and whether it is a string.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -17,7 +18,8 @@ func (s *Session) addModelRequest(e *trace.Event) {
 		return // It asks the model nothing.
 	}
 	at := s.Order[e.Ref()]
-	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, Began: at, Behind: at}
+	x := &Exchange{Place: Place{Ref: e.Ref()}, Dialect: e.Request.Dialect,
+		number: e.Request.Exchange, Began: at, Behind: at}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
 	x.conversations = Conversations(e.Request.Body, s.Calls[e.Case][0].Case.Mark)
 	if x.Request != nil {
@@ -91,6 +93,42 @@ func (s *Session) attribute(caseID string) {
 // canRestOn reports whether the model answered the request between the sampling request of the round and its answer.
 func (s *Session) canRestOn(r *Round, x *Exchange) bool {
 	return x.End.Status == 200 && s.Order[r.Asked.Ref] < x.Began && x.Behind < s.AnsweredAt(r)
+}
+
+// Sources returns the requests to the model on which the answer to the round can be based, in order: those whose
+// response came whole, between the sampling request and its answer. If several rounds are open, the conversation or
+// else the prompt says which requests belong to the round.
+func (ev *Case) Sources(r *Round) []*Exchange {
+	s := ev.Session
+	var rounds []*Round // of all calls: two of one tool may be open
+	for _, call := range s.Calls[ev.Case.ID] {
+		rounds = append(rounds, call.Rounds...)
+	}
+	var all []*Exchange
+	for _, x := range s.Exchanges[ev.Case.ID] {
+		whole := x.End.Fault == "" && x.Reply() != nil && x.Reply().Complete
+		if s.canRestOn(r, x) && whole && (!s.namesOther(rounds, r, x) || slices.Contains(r.Model, x)) {
+			all = append(all, x)
+		}
+	}
+	if len(all) < 2 || r.Params == nil {
+		return all
+	}
+	named := slices.DeleteFunc(slices.Clone(all), func(x *Exchange) bool { return !r.converses(x) })
+	prompted := slices.DeleteFunc(slices.Clone(all), func(x *Exchange) bool { return !r.prompts(x) })
+	switch {
+	case len(named) > 0:
+		return named
+	case len(prompted) > 0:
+		return prompted
+	}
+	return all
+}
+
+// prompts reports whether a request has all texts of the round's last turn.
+func (r *Round) prompts(x *Exchange) bool {
+	return x.Request != nil && !slices.ContainsFunc(BlocksOf(r.Params.LastUserTurn(), dialect.Text),
+		func(b dialect.Block) bool { return !x.Says(b.Text) })
 }
 
 // labelModelRequests orders the model requests of each round, and numbers those of the case.
@@ -172,7 +210,7 @@ func Conversations(text []byte, mark string) []string {
 	return found
 }
 
-// AnsweredAt returns the index of the event with the round's first answer; [math.MaxInt] if there is none.
+// AnsweredAt returns the index of the event with the round's first answer; [math.MaxInt] for none.
 func (s *Session) AnsweredAt(r *Round) int {
 	if len(r.Answers) == 0 {
 		return math.MaxInt

@@ -48,7 +48,7 @@ func (ev *Case) UselessCancels() []Place {
 	return places
 }
 
-// Cancelled returns the server's first cancel of a sampling request; nil if there is none.
+// Cancelled returns the server's first cancel of a sampling request; nil for none.
 func (ev *Case) Cancelled(r *Round) *Place {
 	var at *Place
 	ev.EachFrame(func(e *trace.Event, m *Message) {
@@ -108,9 +108,9 @@ func (s *Session) CompletedUnanswered(after int) *Place {
 		case e.Frame != nil:
 			m := s.Message(e)
 			if e.Frame.Dir == trace.FromClient && CarryingMethods[m.Method] != "" {
-				called[e.Case] = true
+				called[e.Case], answered[e.Case] = true, false // also a retry, which has a response of its own
 			}
-			if e.Frame.Dir == trace.ToClient && m.IsResponse() && !asksForInput(m.Result) {
+			if e.Frame.Dir == trace.ToClient && m.IsResponse() {
 				answered[e.Case] = true
 			}
 		case called[e.Case] && !answered[e.Case] && reports(e, harness.Completed):
@@ -118,12 +118,6 @@ func (s *Session) CompletedUnanswered(after int) *Place {
 		}
 	}
 	return nil
-}
-
-// asksForInput reports whether a result ends the request but not the call (2026-07-28, basic/patterns/mrtr).
-func asksForInput(result json.RawMessage) bool {
-	var o dialect.Object
-	return dialect.ReadPart(result, &o) == nil && o.Text("resultType") == "input_required"
 }
 
 // reports reports whether an event is the client's report that a call had the outcome.

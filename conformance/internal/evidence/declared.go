@@ -62,6 +62,29 @@ func (s *Session) addRequest(e *trace.Event, m *Message) {
 	s.Requests = append(s.Requests, r)
 }
 
+// NoteRun notes in the sessions of a run what only all of them show: what any of them declares, whether the client
+// ever asks the model, and who runs the tool loop. What a client declares because the harness asked it to does not
+// count.
+func NoteRun(sessions []*Session) {
+	declared := map[string]bool{}
+	noteLoop(sessions)
+	answers, asks := false, false
+	for _, s := range sessions {
+		answers, asks = answers || s.AnswersAny(), asks || len(s.Exchanges)+len(s.Unmarked) > 0
+	}
+	for _, s := range sessions {
+		s.AnswersItself = answers && !asks
+		if len(s.Trace.Header.Declare) > 0 {
+			continue
+		}
+		for i := range s.Requests {
+			declared["sampling"] = declared["sampling"] || s.Requests[i].Declares("sampling")
+			declared["sampling.tools"] = declared["sampling.tools"] || s.Requests[i].Declares("sampling", "tools")
+		}
+		s.DeclaredInRun = declared
+	}
+}
+
 // assignSession assigns a new session to the initialize request that it answers.
 func (s *Session) assignSession(session string, id json.RawMessage) {
 	for i := range s.Requests {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"math"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -18,11 +19,16 @@ func Decode(t *trace.Trace) *Session {
 	for _, c := range t.Header.Cases {
 		s.Calls[c.ID] = []*Case{{Session: s, Case: c, Revision: s.Revision}}
 	}
+	s.Stopped = stopped(t)
 	first := map[string]time.Duration{}
 	for i := range t.Events {
 		e := &t.Events[i]
 		s.Order[e.Ref()] = i
 		m := s.decodeFrame(e)
+		if i > s.Stopped && e.Process == nil {
+			s.addConsequence(e)
+			continue
+		}
 		s.addEvent(e, m)
 		if s.Calls[e.Case] == nil {
 			s.addSessionMark(e.Mark)
@@ -41,6 +47,31 @@ func Decode(t *trace.Trace) *Session {
 		s.attribute(caseID)
 	}
 	return s
+}
+
+// stopped returns the index of the event with which the harness ended the client; [math.MaxInt] if the client ended by
+// itself.
+func stopped(t *trace.Trace) int {
+	at := math.MaxInt
+	for i := range t.Events {
+		switch e := &t.Events[i]; {
+		case e.Mark != nil && e.Mark.Name == trace.MarkEnding:
+			at = i
+		case e.Process != nil && e.Process.State == trace.Ended && !e.Process.Deadline && !e.Process.Interrupted:
+			return math.MaxInt
+		}
+	}
+	return at
+}
+
+// addConsequence adds an event that follows from the end of a client that the harness ended. Only the model's
+// responses that were under way matter: nobody hung up on them.
+func (s *Session) addConsequence(e *trace.Event) {
+	if e.End != nil && s.Calls[e.Case] != nil {
+		closed := *e
+		closed.End = &trace.ModelEnd{Exchange: e.End.Exchange, Status: e.End.Status, Stream: e.End.Stream, Closed: true}
+		s.addModelEnd(&closed)
+	}
 }
 
 // decodeFrame returns the message of an event; nil for an event that is not a frame.

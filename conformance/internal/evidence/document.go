@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // DecodeJSON decodes JSON with its numbers as they were written; nil if it is invalid.
@@ -26,7 +25,23 @@ func DecodeJSON(raw []byte) any {
 // SameJSON reports whether two documents are equal, in any order of keys, with numbers compared by value.
 func SameJSON(a, b []byte) bool {
 	x, y := DecodeJSON(a), DecodeJSON(b)
-	return x != nil && y != nil && cmp.Equal(x, y, cmp.Comparer(SameNumber))
+	return x != nil && y != nil && Equal(x, y)
+}
+
+// Equal reports whether two decoded documents are equal, with numbers compared by value.
+func Equal(a, b any) bool {
+	switch a := a.(type) {
+	case json.Number:
+		other, ok := b.(json.Number)
+		return ok && SameNumber(a, other)
+	case []any:
+		other, ok := b.([]any)
+		return ok && slices.EqualFunc(a, other, Equal)
+	case map[string]any:
+		other, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, other, Equal)
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // SameNumber reports whether two numbers are equal, to 512 bits. A large exponent does not make it slower.

@@ -2,8 +2,11 @@ package evidence
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -20,6 +23,20 @@ func AllSpokeOtherRevision(sessions []*Session) bool {
 // Interrupted reports whether the harness ended the client because the run was interrupted.
 func (s *Session) Interrupted() bool { return s.Ended != nil && s.Ended.Interrupted }
 
+// EndedEarly reports whether the harness ended a client that did not hang: the client may still have done what is
+// missing.
+func (s *Session) EndedEarly() bool { return s.Interrupted() || s.Unfinished() }
+
+// Unfinished reports whether the harness ended a client that was still making progress, because its time was up.
+func (s *Session) Unfinished() bool { return s.Ended != nil && s.Ended.Unfinished }
+
+// EndedInTime returns a copy of the evidence in which the client ended with success.
+func (ev *Case) EndedInTime() *Case {
+	one, s := *ev, *ev.Session
+	s.Ended, one.Session = &trace.Process{State: trace.Ended}, &s
+	return &one
+}
+
 // Ending describes how the client ended.
 func (s *Session) Ending() string {
 	p := s.Ended
@@ -28,6 +45,8 @@ func (s *Session) Ending() string {
 		return "the trace does not say how it ended"
 	case p.Interrupted:
 		return "the run was interrupted"
+	case p.Unfinished:
+		return fmt.Sprintf("it was still making progress after %s, when its time was up", s.Lasted())
 	case p.Deadline:
 		return fmt.Sprintf("it was still running after %s and was ended", s.Trace.Header.Timeout)
 	case p.OutsideBubble:
@@ -35,15 +54,24 @@ func (s *Session) Ending() string {
 	case p.Panic != "":
 		return "it panicked: " + Clip(p.Panic)
 	case p.Signal != "":
-		return "it was ended by the signal " + p.Signal
+		return "it was ended by the signal " + p.Signal + ownError(p.Stderr)
 	case p.Leak != "":
 		return p.Leak
 	case p.Err != "":
 		return "it returned the error: " + Clip(p.Err)
 	case p.ExitCode != 0:
-		return fmt.Sprintf("it exited with status %d", p.ExitCode)
+		return fmt.Sprintf("it exited with status %d%s", p.ExitCode, ownError(p.Stderr))
 	}
 	return "it ended with success"
+}
+
+// Lasted returns how long the session lasted, in whole seconds if it is that long.
+func (s *Session) Lasted() time.Duration {
+	d := s.Trace.Events[len(s.Trace.Events)-1].At
+	if d < time.Second {
+		return d
+	}
+	return d.Round(time.Second)
 }
 
 // Crash describes how a client crashed, with the line from its standard error that says why.
@@ -68,6 +96,12 @@ func CrashNote(stderr string) string { return crashLine.FindString(stderr) }
 var crashLine = regexp.MustCompile(
 	`(?m)^(goroutine \d+ \[running\]|thread '.*' panicked|.*Unhandled 'error' event|Unhandled exception\.).*$`)
 
+// The beginnings of two reasons for which an answer is missing.
+const (
+	ServerRefused = "the server refused a message of the client with "
+	ModelRefused  = "the model refused its request: "
+)
+
 // Died returns "; " and how the client ended, if it crashed before the case was over; else "". A client that hung
 // still waits for something, which the verdict is about.
 func (ev *Case) Died() string {
@@ -78,6 +112,73 @@ func (ev *Case) Died() string {
 	return "; " + s.Ending()
 }
 
+// WhySilent returns what explains that a message of the client is missing after an event, each reason after "; ": a
+// message that the server refused, the error that the client reported or wrote, and how it died. It returns "" if
+// nothing does.
+func (ev *Case) WhySilent(after trace.Ref) string {
+	why := ev.refusedAfter(after)
+	if o := ev.Outcome; o != nil && !ev.killed && o.Error != nil && !strings.Contains(why, o.Error.Message) {
+		why += "; the client reports: " + Clip(o.Error.Message)
+	}
+	if p := ev.Session.Ended; p != nil && p.Deadline && !ev.Over && NamesError(OwnError(p.Stderr)) {
+		why += "; it wrote to standard error" + ownError(p.Stderr)
+	}
+	return why + ev.Died()
+}
+
+// refusedAfter returns "; " and the first refusal of the server after an event, while the call was the client's latest;
+// "" for none. A refused message that the server could not read belongs to no case.
+func (ev *Case) refusedAfter(after trace.Ref) string {
+	s := ev.Session
+	for i := s.Order[after] + 1; i < len(s.Trace.Events); i++ {
+		e := &s.Trace.Events[i]
+		if e.Frame == nil || e.Case != "" && e.Case != ev.Case.ID {
+			if e.Frame != nil && e.Frame.Dir == trace.FromClient && CarryingMethods[s.Message(e).Method] != "" {
+				return ""
+			}
+			continue
+		}
+		if how := s.Refusal(e); how != "" {
+			return "; " + ServerRefused + how
+		}
+	}
+	return ""
+}
+
+// Refusal returns the status and the error with which the server refused a message; "" for any other frame. The
+// status 405 is the answer of a server without a stream or a session that can be deleted.
+func (s *Session) Refusal(e *trace.Event) string {
+	f, m := e.Frame, s.Message(e)
+	how := ""
+	switch {
+	case f.Dir != trace.ToClient || f.Lost || f.Hostile:
+		return ""
+	case f.HTTP != nil && f.HTTP.Status >= 400 && f.HTTP.Status != http.StatusMethodNotAllowed:
+		how = fmt.Sprintf("HTTP %d", f.HTTP.Status)
+	case s.OverStdio() && m.Err != nil:
+		how = fmt.Sprintf("error %d", m.Err.Code)
+	default:
+		return ""
+	}
+	if m.Err != nil {
+		how += ": " + Clip(m.Err.Message)
+	}
+	return how
+}
+
+// WhyUnused returns what explains that the client did not use the server, each reason after "; ": the first message
+// that the server refused, and a call of an unknown tool. It returns "" if nothing does.
+func (s *Session) WhyUnused() string {
+	why := ""
+	if len(s.Refused) > 0 {
+		why = "; " + ServerRefused + s.Refusal(s.Trace.Find(s.Refused[0].Ref))
+	}
+	if len(s.ForeignCalls) > 0 {
+		why += fmt.Sprintf("; it called the unknown tool %q", s.ForeignCalls[0].Tool)
+	}
+	return why
+}
+
 // WhyNoResult returns ": " and why the nth round (from 1) did not lead to another; "" if there is no such round.
 func (ev *Case) WhyNoResult(n int) string {
 	if n < 1 || n > len(ev.Rounds) {
@@ -86,12 +187,12 @@ func (ev *Case) WhyNoResult(n int) string {
 	r := ev.Rounds[n-1]
 	why := fmt.Sprintf(": the handler could not continue from the response to request %d", n)
 	if len(r.Answers) == 0 {
-		why = fmt.Sprintf(": no response to request %d%s", n, ev.Died())
+		why = fmt.Sprintf(": no response to request %d%s", n, ev.WhySilent(r.Asked.Ref))
 	} else if a := r.Answers[0]; a.Err != nil {
 		why = fmt.Sprintf(": error response to request %d: %q (code %d)", n, Clip(a.Err.Message), a.Err.Code)
 	}
 	if x := r.LastExchange(); x != nil && x.End.Refused+x.End.Unmatched != "" {
-		why += fmt.Sprintf("; the model refused its request: %s", Clip(x.End.Refused+x.End.Unmatched))
+		why += "; " + ModelRefused + Clip(x.End.Refused+x.End.Unmatched)
 	}
 	return why
 }

@@ -40,20 +40,37 @@ type Session struct {
 	Tried              string
 	// GivenUp is true if no client was started, because too many sessions had achieved nothing.
 	GivenUp bool
+	// Omitted is true, with GivenUp, for cases that do not fit the client.
+	Omitted bool
 	// Fault is an error of the harness about the whole session, which does not count against the client; "" for none.
 	Fault string
 	// Supports holds the features that the client announced.
 	Supports map[string]bool
 	// Ended is how the client ended; nil if unknown.
 	Ended *trace.Process
+	// Stopped is the index of the event with which the harness ended the client, and [math.MaxInt] if it did not. What
+	// follows is not the client's doing.
+	Stopped int
 	// Refused holds the client's requests that the server refused, in order.
 	Refused []Place
 	// ForeignCalls holds calls of unknown tools, in order.
 	ForeignCalls []ForeignCall
+	// ToolCalls holds calls of tools that start no case, in order.
+	ToolCalls []*ToolCall
+	// ClientLoop is true if the client runs the tool loop itself (see [NoteRun]).
+	ClientLoop bool
 	// Requests holds what the client's requests declare, in order.
 	Requests []ClientRequest
+	// DeclaredInRun holds the capabilities, such as "sampling.tools", that a request of some session of the run declares
+	// (see [NoteRun]).
+	DeclaredInRun map[string]bool
+	// AnswersItself is true if the client answers sampling requests and no session of the run has a request to the model
+	// (see [NoteRun]).
+	AnswersItself bool
 	// Unmarked holds requests to the model that belong to no case, in order.
 	Unmarked []Place
+	// Own holds the requests of a host's own, and those in Unmarked, in order.
+	Own []*OwnRequest
 	// Connections counts how often the client launched the server, over stdio.
 	Connections int
 	// Messages counts the client's valid messages over stdio. InvalidLines and PartialLines hold the other lines, in
@@ -100,20 +117,27 @@ type Case struct {
 	CarryingRequests []*CarryingRequest
 	// Outcome is how the client reported its call; nil if it did not.
 	Outcome *harness.Outcome
-	// Declared is the latest request with the client's declarations for the call; nil if there is none.
+	// Declared is the latest request with the client's declarations for the call; nil for none.
 	Declared *ClientRequest
 	// Withheld is the undeclared capability because of which the server did not send a sampling request; "" for none.
 	Withheld string
 	// NotPlayed is why the case was not played; "" if it was.
 	NotPlayed string
+	// OutOfTime is true for a case that was not played because the client needs more time.
+	OutOfTime bool
+	// Omitted is the name of the mark of a case that does not fit the client; "" for any other.
+	Omitted string
 	// Over is true if the handler ended before the client did.
 	Over bool
+	// OverAt is the index of the event with which the handler ended; 0 if it did not.
+	OverAt int
 	// HarnessErrors holds errors of the harness.
 	HarnessErrors []string
 	// Took is the time between the first event of the case and the last.
 	Took time.Duration
 
 	FirstCall trace.Ref // The first request of the call.
+	killed    bool      // The client reported its call when its time was up.
 }
 
 // Round is one sampling request, with the requests to the model and the answers that belong to it.
@@ -152,7 +176,8 @@ type Answer struct {
 	// RawErr is the error as it was written.
 	RawErr json.RawMessage
 
-	decoded bool // The blocks are decoded.
+	members map[string]json.RawMessage // Of the result, once decoded.
+	decoded bool                       // The blocks are decoded.
 	blocks  []dialect.Block
 }
 
@@ -165,7 +190,10 @@ type Exchange struct {
 	End        trace.ModelEnd
 
 	Answer        []byte // All bytes of the response.
+	Dialect       string // The wire format.
 	number        int64
 	conversations []string // The conversations that the body names.
-	Began, Behind int      // The index of the request's event, and of its first end.
+	reply         *dialect.DecodedReply
+	read          bool // The reply is decoded.
+	Began, Behind int  // The index of the request's event, and of its first end.
 }

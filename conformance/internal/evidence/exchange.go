@@ -1,13 +1,16 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // LastExchange returns the request to the model on which the round's answer is based: the last successful one, or else
-// the last; nil if there is none.
+// the last; nil for none.
 func (r *Round) LastExchange() *Exchange {
 	for _, x := range slices.Backward(r.Model) {
 		if x.End.Status == 200 {
@@ -19,6 +22,18 @@ func (r *Round) LastExchange() *Exchange {
 	}
 	return r.Model[len(r.Model)-1]
 }
+
+// At returns the place at a path of the request. The path "messages" is the conversation, whatever the wire format
+// calls it.
+func (x *Exchange) At(path string) Place {
+	if name := conversationMembers[x.Dialect]; path == "messages" && name != "" {
+		path = name
+	}
+	return x.Place.At(path)
+}
+
+// conversationMembers holds the member with the conversation in the formats that do not call it messages.
+var conversationMembers = map[string]string{dialect.OpenAIResponses: "input", dialect.Gemini: "contents"}
 
 // CassetteMiss returns why no script rule and no recording matched the last request to the model; "" if one did.
 func (r *Round) CassetteMiss() string {
@@ -39,21 +54,55 @@ func (r *Round) CompletedCalls() []*Exchange {
 	return found
 }
 
+// RefusedOwn is the last refusal by the model of a request that belongs to no sampling request, such as the host's own.
+type RefusedOwn struct {
+	Place
+	Why string
+}
+
+// RefusedOwn returns the last such refusal; nil for none.
+func (s *Session) RefusedOwn() *RefusedOwn {
+	for i := range slices.Backward(s.Trace.Events) {
+		e := &s.Trace.Events[i]
+		if e.End == nil || e.End.Refused+e.End.Unmatched == "" || s.answers(e) {
+			continue
+		}
+		return &RefusedOwn{Place{e.Ref(), "", "the model"}, cmp.Or(e.End.Refused, e.End.Unmatched)}
+	}
+	return nil
+}
+
+// answers reports whether an end belongs to a sampling request.
+func (s *Session) answers(end *trace.Event) bool {
+	return slices.ContainsFunc(s.Calls[end.Case], func(ev *Case) bool {
+		return slices.ContainsFunc(ev.Rounds, func(r *Round) bool {
+			return slices.ContainsFunc(r.Model, func(x *Exchange) bool { return x.number == end.End.Exchange })
+		})
+	})
+}
+
 // AnsweredWhole reports whether a response of the model arrived that the model did not cut.
 func (r *Round) AnsweredWhole() bool {
 	return slices.ContainsFunc(r.CompletedCalls(), func(x *Exchange) bool { return x.End.Fault == "" })
 }
 
+// Reply returns what the model said; nil if its response cannot be decoded or is an error. The first call decodes it,
+// so calls must not be concurrent.
+func (x *Exchange) Reply() *dialect.DecodedReply {
+	if !x.read {
+		x.read = true
+		x.reply, _ = llm.DecodeReply(x.Dialect, x.Answer) // nil with an error
+	}
+	return x.reply
+}
+
+// Calls returns the tool uses of the reply.
+func (x *Exchange) Calls() []dialect.Block {
+	if x.Reply() == nil {
+		return nil
+	}
+	return Only(x.Reply().Content, dialect.ToolUse)
+}
+
 // Says reports whether a string of the request's body contains the text (see [Contains]).
 func (x *Exchange) Says(text string) bool { return Contains(DecodeJSON(x.Request.Body), text) }
-
-// Shows counts the media of the type in the request. Size and format do not matter, and a URL counts.
-func (x *Exchange) Shows(t dialect.BlockType) int {
-	n := 0
-	for _, b := range dialect.Blocks(x.Request.Messages, t) {
-		if len(b.Data) > 0 || b.Text != "" {
-			n++
-		}
-	}
-	return n
-}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"math"
+	"math/big"
 	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -52,6 +53,17 @@ func (s *Session) FromClient() iter.Seq2[*trace.Event, *Message] {
 	}
 }
 
+// HTTPRequests returns the client's HTTP requests with their messages, in order.
+func (s *Session) HTTPRequests() iter.Seq2[*trace.Event, *Message] {
+	return func(yield func(*trace.Event, *Message) bool) {
+		for e, m := range s.FromClient() {
+			if e.Frame.HTTP != nil && e.Frame.HTTP.Method != "" && !yield(e, m) {
+				return
+			}
+		}
+	}
+}
+
 // IsResponse reports whether the message is a response, with a result or an error.
 func (m *Message) IsResponse() bool { return m.Method == "" && (m.Result != nil || m.Err != nil) }
 
@@ -75,11 +87,19 @@ func IDText(id json.RawMessage) string {
 	return string(id)
 }
 
-// SameID reports whether an id came back as it was sent: with its type, and a number in the same notation.
-func SameID(sent, got json.RawMessage) bool {
-	var a, b string
-	if json.Unmarshal(sent, &a) == nil && json.Unmarshal(got, &b) == nil {
-		return a == b && len(got) > 0 && got[0] == '"'
+// SameID reports whether an id came back as it was sent: with its type and its value, in any notation.
+func SameID(sent, got json.RawMessage) bool { return CanonicalID(sent) == CanonicalID(got) }
+
+// CanonicalID returns the same text for equal ids: 3, 3.0 and 3e0 are one number, and "3" is another id.
+func CanonicalID(id json.RawMessage) string {
+	var text string
+	if len(id) > 0 && id[0] == '"' && json.Unmarshal(id, &text) == nil {
+		return `"` + text
 	}
-	return string(sent) == string(got)
+	const bits = 512
+	f, _, err := big.ParseFloat(string(id), 10, bits, big.ToNearestEven)
+	if err != nil || f.IsInf() {
+		return string(id)
+	}
+	return f.Text('p', 0) // in time that does not depend on the exponent
 }

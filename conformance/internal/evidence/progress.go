@@ -36,10 +36,10 @@ func (s *Session) Progress() []ProgressNote {
 	return notes
 }
 
-// Token returns the progress token of a sampling request as it was written; nil if there is none.
+// Token returns the progress token of a sampling request as it was written; nil for none.
 func (r *Round) Token() json.RawMessage { return TokenIn(r.Raw) }
 
-// TokenIn returns the progress token in the _meta of params as it was written; nil if there is none.
+// TokenIn returns the progress token in the _meta of params as it was written; nil for none.
 func TokenIn(params json.RawMessage) json.RawMessage {
 	var o, meta dialect.Object
 	_ = dialect.ReadPart(params, &o) // invalid params have no token

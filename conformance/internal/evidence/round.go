@@ -18,7 +18,9 @@ import (
 func (ev *Case) add(e *trace.Event, m *Message) {
 	switch {
 	case e.Mark != nil:
-		ev.addMark(e.Mark)
+		ev.addMark(e.Mark, ev.Session.Order[e.Ref()])
+		limit := ev.Session.Trace.Header.Timeout
+		ev.killed = ev.killed || e.Mark.Name == trace.MarkOutcome && limit > 0 && e.At >= limit
 	case e.Frame != nil && !e.Frame.Raw.IsZero() && !e.Frame.Lost && !e.Frame.Resent:
 		// A resent message arrived before, or was lost with its connection.
 		if e.Frame.Dir == trace.ToClient {
@@ -29,21 +31,25 @@ func (ev *Case) add(e *trace.Event, m *Message) {
 	}
 }
 
-func (ev *Case) addMark(m *trace.Mark) {
+func (ev *Case) addMark(m *trace.Mark, at int) {
 	switch m.Name {
 	case trace.MarkHarnessError:
 		ev.HarnessErrors = append(ev.HarnessErrors, m.Text)
 	case trace.MarkWithheld:
 		ev.Withheld = m.Text
-	case trace.MarkNotPlayed:
+	case trace.MarkNotPlayed, trace.MarkOutOfTime, trace.MarkInapplicable, trace.MarkUnsupported:
 		ev.NotPlayed, ev.Session.GivenUp = m.Text, true
+		ev.OutOfTime = m.Name == trace.MarkOutOfTime
+		if m.Name == trace.MarkInapplicable || m.Name == trace.MarkUnsupported {
+			ev.Omitted, ev.Session.Omitted = m.Name, true
+		}
 	case trace.MarkOutcome:
 		var o harness.Outcome
 		if json.Unmarshal([]byte(m.Text), &o) == nil {
 			ev.Outcome = &o
 		}
 	case trace.MarkHandlerEnded:
-		ev.Over = ev.Session.Ended == nil
+		ev.Over, ev.OverAt = ev.Session.Ended == nil, at
 	}
 }
 

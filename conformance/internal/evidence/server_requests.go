@@ -18,11 +18,11 @@ type ServerRequest struct {
 	ID json.RawMessage
 	// Params are the params; nil if they are missing or not an object.
 	Params dialect.Object
-	// Response is the first response; nil if there is none.
+	// Response is the first response; nil for none.
 	Response *Answer
 }
 
-// Result returns the result; nil if there is none, or if it is not an object.
+// Result returns the result; nil for none that is an object.
 func (r *ServerRequest) Result() dialect.Object {
 	if r.Response == nil {
 		return nil
@@ -64,10 +64,10 @@ func responseTo(r *ServerRequest, e *trace.Event, m *Message) *Answer {
 	return &Answer{Place: place, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr}
 }
 
-// ObjectOf decodes a JSON object that is part of a message; nil for anything else.
+// ObjectOf decodes a JSON object; nil for anything else.
 func ObjectOf(raw json.RawMessage) dialect.Object {
 	var o dialect.Object
-	if dialect.ReadPart(raw, &o) != nil {
+	if !json.Valid(raw) || dialect.ReadPart(raw, &o) != nil {
 		return nil
 	}
 	return o
@@ -89,7 +89,7 @@ func (a *Answer) Outcome() string {
 	return "a result"
 }
 
-// DifferentMember returns the first member, by name, in which two objects differ, except _meta; "" if there is none.
+// DifferentMember returns the first member, by name, in which two objects differ, except _meta; "" for none.
 // Of values that are not objects it returns "type".
 func DifferentMember(a, b json.RawMessage) string {
 	one, other := ObjectOf(a), ObjectOf(b)

@@ -40,6 +40,7 @@ func (s *Session) addFromClient(e *trace.Event, m *Message) {
 		s.addLine(e, m)
 	}
 	s.addRequest(e, m)
+	s.addToolCancel(e, m)
 	if version, _ := dialect.TextOf(m.Version); version != "2.0" && (m.Method != "" || m.IsResponse()) {
 		s.Unversioned = append(s.Unversioned, Place{e.Ref(), "jsonrpc", "a message of the client"})
 	}
@@ -75,9 +76,10 @@ func (s *Session) addSessionMark(m *trace.Mark) {
 func (s *Session) addSessionFrame(e *trace.Event, m *Message) {
 	f := e.Frame
 	if f == nil {
-		if e.Request != nil {
-			s.Unmarked = append(s.Unmarked, Place{e.Ref(), "", "a model request without a mark"})
-		}
+		s.addOwnRequest(e)
+		return
+	}
+	if s.addToolCall(e, m); e.Tool != "" {
 		return
 	}
 	if f.Dir == trace.ToClient {

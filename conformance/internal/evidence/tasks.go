@@ -114,7 +114,7 @@ func (t *Task) ShownBy(method string) bool {
 	return slices.ContainsFunc(t.States, func(s TaskState) bool { return s.Source == method })
 }
 
-// First returns the first state before a position with one of the statuses; nil if there is none.
+// First returns the first state before a position with one of the statuses; nil for none.
 func (t *Task) First(before int, statuses ...string) *TaskState {
 	i := slices.IndexFunc(t.States, func(s TaskState) bool {
 		return s.Position < before && slices.Contains(statuses, s.Status)

@@ -4,6 +4,7 @@ package judge
 
 import (
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -21,7 +22,7 @@ import (
 func Traces(
 	scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check.Scenario, *check.Check) bool,
 ) (*report.Results, error) {
-	rs := &report.Results{Results: []report.Result{}}
+	rs := &report.Results{Format: report.Format, Results: []report.Result{}}
 	var revisions []server.Revision
 	sessions := map[server.Revision][]*evidence.Session{}
 	for i, s := range decodeAll(traces) {
@@ -30,25 +31,30 @@ func Traces(
 			revisions = append(revisions, s.Revision)
 		}
 		sessions[s.Revision] = append(sessions[s.Revision], s)
-		rs.Tool, rs.Client, rs.Seed = t.Header.Tool, t.Header.Client, t.Header.Seed
+		rs.Tool, rs.Client, rs.Seed, rs.Transport = t.Header.Tool, t.Header.Client, t.Header.Seed, t.Header.Transport
 	}
 	slices.Sort(revisions)
 	for _, revision := range revisions {
+		evidence.NoteRun(sessions[revision])
 		if begun := without(sessions[revision], func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
 			begun = sameRevision(begun)
 			rs.Results = append(rs.Results, client.Judge(revision, begun)...)
 			if evidence.AllSpokeOtherRevision(begun) {
 				noteOtherRevision(sessions[revision], begun[0].Tried)
 			}
+		} else if sessions[revision][0].Omitted {
+			rs.Results = append(rs.Results, client.NothingPlayed(revision, sessions[revision][0]))
 		}
 		for i := range scenarios {
 			rs.Results = append(rs.Results, check.JudgeScenario(&scenarios[i], revision, sessions[revision], wanted)...)
 		}
+		client.NamePrerequisite(rs.Results, revision)
 	}
 	if len(rs.Results) == 0 {
 		return nil, errors.New("nothing to judge: the traces have no session")
 	}
 	client.RequireSomeRevision(rs)
+	rs.Notes = client.Notes(slices.Concat(slices.Collect(maps.Values(sessions))...))
 	rs.Count()
 	return rs, nil
 }

@@ -5,6 +5,8 @@ package story
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -28,6 +30,23 @@ func Once(id string, ask func(*server.Session) any, rule *llm.Rule) harness.Case
 // Says is a script with one answer.
 func Says(text string) func(string) []*llm.Rule {
 	return func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text(text))) }
+}
+
+// Turn matches the model's nth turn since the question of the case with the mark. What the host and its model said
+// before does not count.
+func Turn(mark string, n int) llm.Matcher {
+	return llm.MatcherFunc(func(r *llm.Request) error {
+		since := llm.Request{Messages: r.Messages}
+		for i, m := range r.Messages {
+			if m.Role == dialect.User && strings.Contains(dialect.PlainText(m.Content), mark) {
+				since.Messages = r.Messages[i:]
+			}
+		}
+		if found := since.Turn(); found != n {
+			return fmt.Errorf("expected turn %d, found %d", n, found)
+		}
+		return nil
+	})
 }
 
 // JSON returns a value as JSON. It panics if the value has none.

@@ -15,9 +15,11 @@ func Booked(input ...string) string {
 	return Wanting([3]string{"call_1", "book_flight", append(input, story.Booking)[0]})
 }
 
-// Uses is the first round, answered with a result.
+// Uses is the first round, in which the model books a flight, answered with a result.
 func Uses(result string) func(*Story) {
-	return func(s *Story) { s.Asks(AskingForFlight()).Prompts(AskingForFlight()).Answers(result) }
+	return func(s *Story) {
+		s.Asks(AskingForFlight()).Prompts(AskingForFlight()).UsesTool("book_flight", story.Booking).Answers(result)
+	}
 }
 
 // OtherwiseAnswers appends another call, which the client answers.

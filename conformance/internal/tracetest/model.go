@@ -21,9 +21,12 @@ func (s *Story) Prompts(p *server.CreateMessageParams) *Story {
 // Prompt appends a request to the model as it is written, and its end.
 func (s *Story) Prompt(body string, end trace.ModelEnd) *Story {
 	path := map[string]string{
-		dialect.Native:     "/native",
-		dialect.OpenAIChat: "/v1/chat/completions",
-		dialect.Gemini:     "/v1beta/models/gemini-2.5-flash:generateContent",
+		dialect.Native:          "/native",
+		dialect.OpenAIChat:      "/v1/chat/completions",
+		dialect.OpenAIResponses: "/v1/responses",
+		dialect.Anthropic:       "/v1/messages",
+		dialect.Gemini:          "/v1beta/models/gemini-2.5-flash:generateContent",
+		dialect.Ollama:          "/api/chat",
 	}[s.Dialect]
 	s.request(s.Dialect, path, trace.Bytes(body))
 	end.Exchange = s.Models
@@ -59,9 +62,32 @@ func (s *Story) Prompting(end trace.ModelEnd, said string) *Story {
 	}
 	s.Prompt(string(dialect.Marshal(body)), end)
 	if said != "" {
-		s.Add(s.CaseID, trace.Event{Chunk: &trace.ModelChunk{Exchange: s.Models, Data: trace.Bytes(said)}})
+		s.Says(said)
 	}
 	return s
+}
+
+// Says appends bytes of the model's last response.
+func (s *Story) Says(said string) *Story {
+	s.Add(s.CaseID, trace.Event{Chunk: &trace.ModelChunk{Exchange: s.Models, Data: trace.Bytes(said)}})
+	return s
+}
+
+// UsesTool appends a response of the model that uses a tool, in the dialect of the story. Arguments that are not JSON
+// are a text in the native dialect.
+func (s *Story) UsesTool(name, arguments string) *Story {
+	if s.Dialect == dialect.Native {
+		input := json.RawMessage(arguments)
+		if !json.Valid(input) {
+			input = dialect.Marshal(arguments)
+		}
+		return s.Says(Wanting([3]string{"call_1", name, string(input)}))
+	}
+	call := story.Object{"id": "call_1", "type": "function",
+		"function": story.Object{"name": name, "arguments": arguments}}
+	message := story.Object{"role": "assistant", "tool_calls": []any{call}}
+	return s.Says(string(dialect.Marshal(story.Object{"model": "m",
+		"choices": []any{story.Object{"message": message, "finish_reason": "tool_calls"}}})))
 }
 
 // HungUp is the end of a stream that the client closed.

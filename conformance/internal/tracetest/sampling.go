@@ -89,6 +89,36 @@ func (s *Story) Responds(id, rest string) *Story {
 	return s
 }
 
+// CallsTool appends the client's call of a tool that starts no case, with its arguments as they are written.
+func (s *Story) CallsTool(name, arguments string) *Story {
+	s.toolFrame(name, trace.FromClient, 0, fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s"name":%q,"arguments":%s}}`, s.toolID(), s.Meta(), name,
+		arguments))
+	return s
+}
+
+// ToolReturns appends the result of the latest such call: a text, and whether it is an error.
+func (s *Story) ToolReturns(name, text string, isError bool) *Story {
+	s.toolFrame(name, trace.ToClient, 200, fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":%q}],"isError":%v}}`, s.toolID(), text, isError))
+	return s
+}
+
+// toolID is the id of the latest call of a tool that starts no case.
+func (s *Story) toolID() int { return 500 + int(s.Models) }
+
+func (s *Story) toolFrame(name string, dir trace.Direction, status int, raw string) {
+	s.Frame("", dir, status, raw)
+	s.Trace.Events[len(s.Trace.Events)-1].Tool = name
+}
+
+// ToolCancelled appends the client's cancel of the latest such call.
+func (s *Story) ToolCancelled(name string) *Story {
+	s.toolFrame(name, trace.FromClient, 0, fmt.Sprintf(
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, s.toolID()))
+	return s
+}
+
 // GivesUp appends the client's cancellation of a request, with its id as it is written.
 func (s *Story) GivesUp(id string) *Story {
 	s.Frame(s.CaseID, trace.FromClient, 0,

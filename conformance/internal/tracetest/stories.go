@@ -13,13 +13,6 @@ func AnswersWith(result string) func(*Story) {
 	return func(s *Story) { s.Asks(Asking(story.Question)).Prompts(Asking(story.Question)).Answers(result) }
 }
 
-// TruncatedWith answers the question of basic/truncated with a result.
-func TruncatedWith(result string) func(*Story) {
-	return func(s *Story) {
-		s.Asks(Asking("Tell me a long story.")).Prompts(Asking("Tell me a long story.")).Answers(result)
-	}
-}
-
 // Asked is a sampling request that the client passes to the model and answers with a result.
 func Asked(p *server.CreateMessageParams, result string) func(*Story) {
 	return func(s *Story) { s.Asks(p).Prompts(p).Answers(result) }

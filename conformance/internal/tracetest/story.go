@@ -102,7 +102,7 @@ func (s *Story) Frame(caseID string, dir trace.Direction, status int, raw string
 
 // header returns the headers that a correct client sends with a message.
 func (s *Story) header(raw string) map[string]string {
-	header := map[string]string{"Mcp-Protocol-Version": string(s.Revision)}
+	header := map[string]string{"Mcp-Protocol-Version": string(s.Revision), "Content-Type": "application/json"}
 	m := evidence.ReadMessage([]byte(raw))
 	if s.Revision.Modern() && m.Method != "" {
 		header["Mcp-Method"] = m.Method
@@ -133,7 +133,7 @@ func (s *Story) Connects() {
 	}
 	s.Frame("", trace.FromClient, 0,
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+string(s.Revision)+
-			`","capabilities":`+s.Declares+`}}`)
+			`","clientInfo":{"name":"told","version":"1"},"capabilities":`+s.Declares+`}}`)
 	s.Trace.Events[len(s.Trace.Events)-1].Frame.Session = "" // The server has not issued it yet.
 	s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"`+string(s.Revision)+`"}}`)
 	s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)

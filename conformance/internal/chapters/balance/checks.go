@@ -53,7 +53,8 @@ func judgeRefusal(e *evidence.Case, codeNamed bool) check.Verdict {
 		return show(check.Fail("expected a refusal of a history in which %s, found a result", h.wrong), r, h).
 			ShowResult(r.Result())
 	case len(r.Answers) == 0 && !e.Revision.Modern():
-		return show(check.Fail("expected an error for a history in which %s, found no response%s", h.wrong, e.Died()), r, h)
+		return show(check.Fail("expected an error for a history in which %s, found no response%s", h.wrong,
+			e.WhySilent(r.Asked.Ref)), r, h)
 	case !e.Session.AnswersAny():
 		return check.AnswersNothing(e, 1)
 	case len(r.Answers) > 0:
@@ -106,10 +107,10 @@ func show(v check.Verdict, r *evidence.Round, h history) check.Verdict {
 }
 
 var notDropped = check.Check{
-	ID: "not-dropped", Cases: []string{"user-calls", "assistant-answers"},
-	Rule:   "A tool use or result under the wrong role is refused or reaches the model; the client does not drop it",
+	ID: "not-dropped", Cases: []string{"result-for-nothing", "user-calls", "assistant-answers"},
+	Rule:   "A tool use or result out of place is refused or reaches the model; the client does not drop it",
 	Levels: check.Robust, Requests: 1,
-	Cause: "the converter knows tool uses under one role and results under the other, and skips all others",
+	Cause: "the converter skips tool uses and results that it does not expect: under another role, or without the other",
 	Fix:   "Return an error (-32602) for a block that has no place in the provider's format.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, h := e.Rounds[0], check.Expected[history](e)
@@ -117,6 +118,13 @@ var notDropped = check.Check{
 			if v := check.Unsettled(e, r); v != nil {
 				return *v
 			}
+		}
+		dropped := func(found string) check.Verdict {
+			return show(check.Fail("expected %q in the model request or a refusal, found %s: %s", h.marker, found, h.wrong),
+				r, h)
+		}
+		if x := r.LastExchange(); x != nil && x.Request != nil && x.End.Refused != "" && !x.Says(h.marker) {
+			return dropped("a request without it, which the model refused")
 		}
 		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client refuses it: %s", how)
@@ -129,8 +137,7 @@ var notDropped = check.Check{
 			return *missing
 		}
 		if !x.Says(h.marker) {
-			return show(check.Fail("expected %q in the model request or a refusal, found neither: %s", h.marker, h.wrong), r, h).
-				ShowResult(r.Result())
+			return dropped("neither").ShowResult(r.Result())
 		}
 		return check.Pass("it reached the model").At(x.Place)
 	},

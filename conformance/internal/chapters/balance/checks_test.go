@@ -97,7 +97,7 @@ func TestAForbiddenHistoryCostsNoModelCallAndNoSession(t *testing.T) {
 	)
 }
 
-func TestABlockUnderTheWrongRoleIsNotDropped(t *testing.T) {
+func TestABlockOutOfPlaceIsNotDropped(t *testing.T) {
 	var marked []string
 	for _, kind := range forbidden {
 		for _, h := range kind.histories {
@@ -107,6 +107,12 @@ func TestABlockUnderTheWrongRoleIsNotDropped(t *testing.T) {
 			marked = append(marked, h.name)
 			judges(t, "not-dropped", h.name,
 				native(passes("it reaches the model", h.sending(answering), "reached the model")),
+				native(passes("it reaches the model, which refuses it", h.sending(prompting(refusedByModel)))),
+				native(fails("it is dropped, and the model refuses the rest", h.sending(func(s *session, ask *request) {
+					short := *ask
+					short.Messages = ask.Messages[:1]
+					prompting(refusedByModel)(s, &short)
+				}), "which the model refused")),
 				native(fails("it is dropped", h.sending(func(s *session, ask *request) {
 					short := *ask
 					short.Messages = ask.Messages[:1]
@@ -116,9 +122,9 @@ func TestABlockUnderTheWrongRoleIsNotDropped(t *testing.T) {
 				modern(passes("it is not fulfilled", h.sending(onlyBarrier), tracetest.NotFulfilled)),
 				modern(unsupported("a response may still come", h.sending(nothing), "one could still have come")),
 				legacy(unobserved("no response", h.sending(onlyBarrier), tracetest.NoAnswer)),
-				unobserved("a result without a model request",
+				inapplicable("a result without a model request",
 					h.sending(func(s *session, _ *request) { s.Answers(tracetest.Saying("Mild.")).PassesBarrier() }),
-					"the model received no request"),
+					"answers by itself"),
 			)
 		}
 	}

@@ -96,7 +96,7 @@ var forbidden = []kind{
 		cause: "the result is dropped, or passed on for the provider or the model to notice",
 		fix:   "Return -32602 if the message before a tool result has no tool use with its id.",
 		histories: []history{
-			{name: "result-for-nothing", wrong: "a tool result has no tool use", at: 2,
+			{name: "result-for-nothing", wrong: "a tool result has no tool use", at: 2, marker: "eighteen degrees",
 				messages: messages{assistant(server.Text("Let me see.")), user(parisMild)}},
 		}},
 	{id: "duplicate-use-id", level: report.Should, statements: validContent,

@@ -4,7 +4,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // The forms of a test: see package tracetest.
@@ -48,16 +47,9 @@ func prompts(edit func(*server.CreateMessageParams)) steps {
 	}
 }
 
-// calls is a client that makes a model request as it is written, with an end.
-func calls(body string, end trace.ModelEnd) steps {
-	return func(s *session) { s.Asks(asked).Prompt(body, end).Answers(whole) }
-}
-
 // silent is a client that never responds, refusing one that returns an error.
 func silent(s *session)   { s.Asks(asked) }
 func refusing(s *session) { s.Asks(asked).Refuses(-1, "no") }
 
 // noModel is a client that never calls the model.
 func noModel(s *session) { s.Asks(asked).Answers(whole) }
-
-const neverAsked = "sampling request 1"

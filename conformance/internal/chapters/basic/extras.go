@@ -60,7 +60,7 @@ var meta = harness.Case{
 		ask.Messages = append(ask.Messages, useWithMeta("assistant", story.Object{
 			"type": "tool_use", "id": "use-one", "name": "get_weather", "input": story.Object{"city": "Oslo"},
 		}), useWithMeta("user", story.Object{
-			"type": "tool_result", "toolUseId": "use-one", "content": []any{server.Text("windy")},
+			"type": "tool_result", "toolUseId": "use-one", "isError": false, "content": []any{server.Text("windy")},
 		}))
 		return s.Sample(ask)
 	},

@@ -107,18 +107,21 @@ func showRounds(v check.Verdict, e *evidence.Case, rounds ...int) check.Verdict 
 var hintsRespected = check.Check{
 	ID: "hints-respected", Cases: []string{"hints"},
 	Rule:   "Model hints SHOULD influence which model is called",
-	Levels: check.Should, Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Advice, Requests: hintRounds, Needs: everyRoundHasModel,
 	Statements: []string{
 		"2025-03-26/sampling/security", "2025-06-18/sampling/security", "2025-11-25/sampling/16", "2026-07-28/sampling/23",
 	},
 	Cause: "the client does not read modelPreferences, or has only one model",
 	Fix: "Call the first model whose name contains a hint, or an equivalent model of your own. " +
-		"With only one model, there is nothing to fix.",
+		"Announce one-model if the client has only one.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models := modelsCalled(e)
 		if own := models[roundNothing]; models[roundSmall] == own && models[roundLarge] == own {
-			return showRounds(check.Fail("expected hints to change the called model, found %q with and without hints", own),
-				e, roundNothing, roundSmall, roundLarge)
+			if e.Session.Supports[harness.OneModel] {
+				return check.NotApplicable("the client announces that it has one model: %q", own)
+			}
+			return showRounds(check.Fail("expected hints to change the called model, found %q with and without hints: "+
+				"respect them, or declare one-model (Env.Announce)", own), e, roundNothing, roundSmall, roundLarge)
 		}
 		return showRounds(check.Pass("hints change which model is called"), e, roundSmall, roundLarge)
 	},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -49,6 +50,10 @@ func TestHints(t *testing.T) {
 		calls("an equivalent model", mapped, report.Pass, ""),
 		calls("only a large model", large, report.Pass, ""),
 		calls("always the same model", one, report.Warn, `found "own"`),
+		openAI(inapplicable("the only model", func(s *session) {
+			s.Add("", trace.Event{Mark: &trace.Mark{Name: trace.MarkSupports, Text: harness.OneModel}})
+			one.steps(s)
+		}, "it has one model")),
 	)
 	judges(t, "hints-in-order", "hints",
 		calls("the first", right, report.Pass, ""),

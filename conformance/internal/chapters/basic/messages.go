@@ -2,8 +2,6 @@ package basic
 
 import (
 	"encoding/binary"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -15,83 +13,27 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// The server sends a history. It ends with two messages of the user.
+// The server sends a history. It ends with two messages of the user. The texts begin and end with blanks. They have
+// CRLF, decomposed letters, joined emoji, control characters, and characters that some libraries take for the end of a
+// line.
 var turns = harness.Case{
 	ID: "basic/turns",
 	Handler: func(s *server.Session) (any, error) {
-		ask := s.Ask("I have lost my keys.")
+		ask := s.Ask("\n\tI have lost my keys.")
 		ask.Messages = append(ask.Messages,
-			text("assistant", "Where did you see them last?"),
-			text("user", "In the kitchen drawer."),
-			text("assistant", "Have you looked under the newspaper?"),
-			text("user", "There is no newspaper."),
-			text("user", "What now?"))
+			text("assistant", "Where did you see them last?\r\n\r\n"),
+			text("user", "In the cafe\u0301.\u2028On the \x01\x1b[1mcounter\x7f.\u0085 "),
+			text("assistant", "Have you looked under the newspaper?\t"),
+			text("user", "There is no newspaper.\r\n"),
+			text("user", "What now? 👩‍🚀 "))
 		return s.Sample(ask)
 	},
-	Script: story.Says("Ask the cat."),
+	Script: story.Says("\n Ask the cat: she was in the cafe\u0301, too.\r\n\r\n👩‍🚀\u2028\x01\x7f\u0085 Good luck! \n"),
 }
 
 // text returns a message with one text.
 func text(role, said string) server.SamplingMessage {
 	return server.SamplingMessage{Role: role, Content: server.Text(said)}
-}
-
-var multiTurn = check.Check{
-	ID: "multi-turn", Cases: []string{"turns"},
-	Rule:   "All messages of a history reach the model, in order and under their roles",
-	Levels: check.Robust, Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
-	Cause: "the model receives only the last message, or all of them as one text",
-	Fix:   "Send every message to the model, in order and under its role. Adjacent messages of one role may be merged.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r, x := e.Rounds[0], e.Rounds[0].LastExchange()
-		var at position
-		var found bool
-		for i, m := range r.Params.Messages {
-			if at, found = at.after(x.Request.Messages, m.Role, dialect.PlainText(m.Content)); found {
-				continue
-			}
-			v := check.Fail("expected all messages in order under their roles, found message %d missing or moved", i+1)
-			if flattened(r.Params.Messages, x.Request.Messages) {
-				v = check.Warn("expected all messages under their roles, found one text of the user with all of them")
-			}
-			return compare(v, r, "messages", x)
-		}
-		return compare(check.Pass("the history reached the model in order"), r, "messages", x)
-	},
-}
-
-// position is how far a search in messages has come.
-type position struct{ message, offset int }
-
-// after returns the position behind a text under a role, at or after p, and whether it was found. Adjacent messages of
-// one role may be merged into one.
-func (p position) after(messages []dialect.Message, role dialect.Role, text string) (position, bool) {
-	for ; p.message < len(messages); p = (position{p.message + 1, 0}) {
-		m := &messages[p.message]
-		if m.Role != role {
-			continue
-		}
-		for _, said := range []string{dialect.PlainText(m.Content), evidence.Joined(m.Content)} {
-			from := min(p.offset, len(said))
-			if i := strings.Index(said[from:], text); i >= 0 {
-				return position{p.message, from + i + len(text)}, true
-			}
-		}
-	}
-	return p, false
-}
-
-// flattened reports whether one message of the user contains everything that was said, in order.
-func flattened(said, given []dialect.Message) bool {
-	return slices.ContainsFunc(given, func(m dialect.Message) bool {
-		at, found := position{}, m.Role == dialect.User
-		for _, turn := range said {
-			if found {
-				at, found = at.after([]dialect.Message{m}, dialect.User, dialect.PlainText(turn.Content))
-			}
-		}
-		return found
-	})
 }
 
 // blockText changes in JSON, so that a client that passes on the JSON of a block differs from one that reads the block.
@@ -111,7 +53,7 @@ var blocks = harness.Case{
 		}
 		ask = s.Ask("And the third?")
 		ask.Messages[0].Content = []any{
-			server.Text("This is the first block."), server.Text("This is the second block."), ask.Messages[0].Content,
+			server.Text("This is the first block. \r\n"), server.Text("\tThis is the second block."), ask.Messages[0].Content,
 		}
 		return s.Sample(ask)
 	},
@@ -128,7 +70,7 @@ var singleAndArray = check.Check{
 	Fix:        "Read content that is not an array as an array of one block.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if len(e.Rounds) < 2 {
-			return check.NotObserved("the server did not send sampling request 2%s", e.WhyNoResult(1))
+			return check.NotSent(e, 2)
 		}
 		r := e.Rounds[1]
 		if r.Result() == nil {
@@ -139,77 +81,37 @@ var singleAndArray = check.Check{
 	},
 }
 
-var sameEffect = check.Check{
-	ID: "same-effect", Cases: []string{"blocks"},
-	Rule:   "An array of one block reaches the model like the block alone",
-	Levels: check.SinceTools(report.Robust), Requests: 2,
-	Needs: []check.Need{check.ModelReadsRequest(1), check.ModelReadsRequest(2)},
-	Cause: "content that is an array is passed on as JSON, or as an empty text",
-	Fix:   "Read content that is not an array as an array of one block, before anything else.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		var reached [2]bool
-		for i, r := range e.Rounds[:2] {
-			asked := dialect.PlainText(r.Params.LastUserTurn()[0].Content)
-			_, reached[i] = position{}.after(r.LastExchange().Request.Messages, dialect.User, asked)
-		}
-		if !reached[0] {
-			return check.NotObserved("the text of a block alone did not reach the model (see basic/prompt-reaches-model)")
-		}
-		v := check.Pass("both forms reached the model")
-		if !reached[1] {
-			v = check.Fail("expected the text of an array of one block in the model request, found only that of a block alone")
-		}
-		for _, r := range e.Rounds[:2] {
-			content, x := r.Params.Messages[0].Content[0], r.LastExchange()
-			v = both(v, r.Asked.At("messages[0].content"), evidence.Compact(content.Raw),
-				x.At("messages"), evidence.DescribeMessages(x.Request.Messages))
-		}
-		return v
-	},
-}
-
-var contentArray = check.Check{
-	ID: "content-array", Cases: []string{"blocks"},
-	Rule:   "All blocks of a message reach the model, in order",
-	Levels: check.SinceTools(report.Robust), Requests: 3, Needs: []check.Need{check.ModelReadsRequest(3)},
-	Cause: "the client reads only the first block of a message",
-	Fix:   "Send every block to the model, in order.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r, x := e.Rounds[2], e.Rounds[2].LastExchange()
-		v := check.Pass("the blocks reached the model in order")
-		var at position
-		var found bool
-		for i, b := range r.Params.Messages[0].Content {
-			if at, found = at.after(x.Request.Messages, dialect.User, b.Text); !found {
-				v = check.Fail("expected all blocks in order, found block %d missing or moved", i+1)
-				break
-			}
-		}
-		return compare(v, r, "messages[0].content", x)
-	},
-}
-
 // The server sends an image, then a sound, each beside a text.
 var (
-	image = showing("basic/image", server.Image("image/png", story.WeatherMap), medium{dialect.Image, story.WeatherMap})
-	audio = showing("basic/audio", server.Audio("audio/wav", silence), medium{dialect.Audio, silence})
+	image = showing("basic/image", server.Image("image/png", story.WeatherMap), dialect.Image)
+	audio = showing("basic/audio", server.Audio("audio/wav", silence), dialect.Audio)
 )
 
-// medium is what must reach the model beside the text.
-type medium struct {
-	kind dialect.BlockType
-	data []byte
-}
-
-// besideText is the text beside a medium.
-const besideText = "What is this about?"
+// The same with a conversation before it and, if the client declares them, tools that the model must not use.
+var imageLater = func() harness.Case {
+	c := showing("basic/image-later", nil, dialect.Image)
+	c.Handler = func(s *server.Session) (any, error) {
+		ask := s.Ask("What is this about?")
+		said := ask.Messages[0]
+		shown := server.SamplingMessage{Role: "user", Content: server.Image("image/png", story.WeatherMap)}
+		ask.Messages = []server.SamplingMessage{{Role: "user", Content: server.Text("Do you know this map?")},
+			{Role: "assistant", Content: server.Text("Show it to me.")}, shown, said}
+		if s.Revision().HasSamplingTools() && s.Declares("sampling", "tools") {
+			ask.Messages = append(ask.Messages[:2:2],
+				server.SamplingMessage{Role: "user", Content: []any{shown.Content, said.Content}})
+			ask.Tools, ask.ToolChoice = []server.Tool{story.GetWeather}, &server.ToolChoice{Mode: "none"}
+		}
+		return s.Sample(ask)
+	}
+	return c
+}()
 
 // showing returns a case with a block beside a text: in one message, or in two if the revision has no arrays of blocks.
-func showing(id string, block any, expect medium) harness.Case {
+func showing(id string, block any, kind dialect.BlockType) harness.Case {
 	return harness.Case{
-		ID: id, Expect: expect,
+		ID: id, Expect: kind,
 		Handler: func(s *server.Session) (any, error) {
-			ask := s.Ask(besideText)
+			ask := s.Ask("What is this about?")
 			said := ask.Messages[0]
 			if s.Revision().HasSamplingTools() {
 				ask.Messages[0].Content = []any{block, said.Content}
@@ -244,65 +146,24 @@ var silence = func() []byte {
 }()
 
 var media = check.Check{
-	ID: "media", Cases: []string{"image", "audio"},
-	Rule:   "An image or a sound reaches the model, or the client refuses the request",
+	ID: "media", Cases: []string{"image", "audio", "image-later"},
+	Rule:   "A request with an image or a sound gets a result, or an error that says why not",
 	Levels: check.Robust, Requests: 1,
-	Cause: "the converter supports only text: it drops other blocks, or replaces them by a word",
-	Fix:   "Map image and audio blocks to the provider's own form. Return an error if the provider has none.",
+	Cause: "the converter stops at a block that it does not know, without a message",
+	Fix:   "Map image and audio blocks to the provider's form, or return an error with a message.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r, want := e.Rounds[0], check.Expected[medium](e)
-		if how := check.Refusal(e, r); how != "" {
-			return check.Pass("the client refuses %s: %s", want.kind, how)
+		r, kind := e.Rounds[0], check.Expected[dialect.BlockType](e)
+		if a := r.Result(); a != nil {
+			return check.Pass("a request with %s got a result", kind).At(a.Place)
 		}
-		x, missing := check.ModelRequest(r)
-		if missing != nil {
-			return *missing
+		how := check.Refusal(e, r)
+		if how == "" {
+			return noResult(e, r, string(kind))
 		}
-		if x.Shows(want.kind) == 0 && !x.Says(story.Base64(want.data)) {
-			v := check.Fail("expected the %s in the model request, or an error, found neither", want.kind)
-			return both(v, r.Asked.At("messages[0]"), fmt.Sprintf("%s, %d bytes", want.kind, len(want.data)),
-				x.At("messages"), contents(x.Request.Messages))
+		if len(r.Answers) > 0 && strings.TrimSpace(r.Answers[0].Err.Message) == "" {
+			return check.Fail("expected an error that says why the client refuses %s, found one without a message", kind).
+				ShowJSON(r.Answers[0].Place, r.Answers[0].RawErr)
 		}
-		return check.Pass("the %s reached the model", want.kind).At(x.At("messages"))
+		return check.Pass("the client refuses %s: %s", kind, how)
 	},
-}
-
-var textBesideMedia = check.Check{
-	ID: "text-beside-media", Cases: []string{"image", "audio"},
-	Rule:   "The text beside an image or a sound reaches the model",
-	Levels: check.Robust, Requests: 1, Needs: []check.Need{acceptsMedium, check.ModelReadsRequest(1)},
-	Cause: "the converter maps only one block of a message that has an image or a sound",
-	Fix:   "Map every block of the message.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r, x, kind := e.Rounds[0], e.Rounds[0].LastExchange(), check.Expected[medium](e).kind
-		if _, found := (position{}).after(x.Request.Messages, dialect.User, besideText); !found {
-			v := check.Fail("expected the text beside the %s in the model request, found none", kind)
-			return both(v, r.Asked.At("messages"), evidence.Quote(besideText), x.At("messages"), contents(x.Request.Messages))
-		}
-		return check.Pass("the text beside the %s reached the model", kind).Show(x.At("messages"), "%q", besideText)
-	},
-}
-
-// acceptsMedium needs a client that does not refuse the medium of the case.
-func acceptsMedium(e *evidence.Case) *check.Verdict {
-	how := check.Refusal(e, e.Rounds[0])
-	if how == "" {
-		return nil
-	}
-	return check.Instead(check.NotApplicable("the client refuses %s: %s", check.Expected[medium](e).kind, how))
-}
-
-// contents shows the types of the blocks of messages, and their texts.
-func contents(messages []dialect.Message) string {
-	var lines []string
-	for _, m := range messages {
-		for _, b := range m.Content {
-			line := m.Path + "  " + string(m.Role) + ": " + string(b.Type)
-			if b.Type == dialect.Text {
-				line += " " + evidence.Quote(b.Text)
-			}
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
 }

@@ -15,7 +15,7 @@ func tunes(first, second func(*server.CreateMessageParams)) steps {
 		warmth := temperature
 		tuned, named = tracetest.Asking("Count."), tracetest.Asking("Count.")
 		tuned.Temperature, tuned.StopSequences = &warmth, []string{stopSequence}
-		named.Metadata = story.Object{"user_id": metadataWord}
+		named.Temperature, named.Metadata = new(float64), story.Object{"user_id": metadataWord}
 		return tuned, named
 	}
 	return func(s *session) {
@@ -34,15 +34,17 @@ func drops(p *server.CreateMessageParams) {
 }
 
 func TestParametersAreReported(t *testing.T) {
+	cools := func(p *server.CreateMessageParams) { p.Temperature = nil }
 	warms := func(p *server.CreateMessageParams) { *p.Temperature = 1 }
 	const passed = "temperature is passed on, stop sequences are passed on, metadata are "
 	judges(t, "parameters", "tuned",
 		native(informs("passed on", tunes(keeps, keeps), passed+"passed on")),
 		openAI(informs("passed on, but for what the provider lacks", tunes(keeps, keeps), passed+"omitted")),
+		informs("passed on unless it is falsy", tunes(keeps, cools), "temperature is passed on unless it is 0,"),
 		informs("omitted", tunes(drops, drops),
 			"temperature is omitted, stop sequences are omitted, metadata are omitted"),
 		informs("changed", tunes(warms, drops), "temperature is changed to 1"),
-		unobserved("to no model", func(s *session) { noModel(s); noModel(s) }, neverAsked),
+		inapplicable("to no model", func(s *session) { noModel(s); noModel(s) }, "answers by itself"),
 	)
 }
 
@@ -59,18 +61,5 @@ func TestParametersDoNoHarm(t *testing.T) {
 		legacy(passes("an error after the provider refused metadata",
 			refused(trace.ModelEnd{Status: 400, Refused: "user_id is unknown"}), "user_id is unknown")),
 		legacy(unobserved("a client that returns only errors", refusing, "basic/answered")),
-	)
-}
-
-func TestTheModelRequestAllowsAtMostMaxTokens(t *testing.T) {
-	tokens := func(n int) steps { return prompts(func(p *server.CreateMessageParams) { p.MaxTokens = n }) }
-	unlimited := tracetest.Without(string(story.JSON(tracetest.AsChat(asked))), "max_tokens")
-	ok := trace.ModelEnd{Status: 200}
-	judges(t, "max-tokens", "question",
-		passes("as many", tokens(1000), "1000"),
-		passes("fewer", tokens(16), "16"),
-		fails("more", tokens(4096), "expected at most 1000 tokens in the model request, found 4096"),
-		openAI(passes("under the newer name", calls(tracetest.With(unlimited, "max_completion_tokens", "1000"), ok))),
-		openAI(fails("no limit", calls(unlimited, ok), "expected at most 1000 tokens in the model request, found no limit")),
 	)
 }

@@ -1,13 +1,11 @@
 package basic
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
@@ -35,70 +33,6 @@ var long = harness.Case{
 			llm.When().Reply(llm.Text("That was long.")),
 		)
 	},
-	Expect: expected{text: longText, prompt: 2, refusable: true},
-}
-
-var textIntact = check.Check{
-	ID: "text-intact", Cases: []string{"question", "long"},
-	Rule:   "The model's text reaches the server byte for byte, even a megabyte",
-	Levels: check.Robust, Results: 1, Needs: []check.Need{check.ReadableContent(1)},
-	Cause: "the text is trimmed, cut or re-encoded, or the pieces of a stream are decoded one by one",
-	Fix:   "Pass the text on unchanged, as bytes.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		want, a := check.Expected[expected](e).text, e.Rounds[0].Result()
-		at, got := a.At("content"), evidence.Joined(a.Blocks())
-		if got == want {
-			return check.Pass("the text is unchanged").Show(at, "%s", evidence.Quote(want))
-		}
-		return check.Fail("expected the model's text in the result, found another one").
-			Show(evidence.Place{Label: "model said"}, "%s", evidence.Quote(want)).
-			Show(at, "%s", evidence.Quote(got)).Show(at, "%s", difference(want, got))
-	},
-}
-
-// difference shows where two texts differ.
-func difference(want, got string) string {
-	at := 0
-	for at < len(want) && at < len(got) && want[at] == got[at] {
-		at++
-	}
-	expected, found := evidence.Around(want, at), evidence.Around(got, at)
-	return fmt.Sprintf("from byte %d: expected %q, found %q", at, expected, found)
-}
-
-var promptReachesModel = check.Check{
-	ID: "prompt-reaches-model", Cases: []string{"question", "truncated", "long"},
-	Rule:   "The user's text reaches the model byte for byte, even a hundred kilobytes",
-	Levels: check.Robust, Requests: 1,
-	Cause: "the text is trimmed, put into a template, or cut at quotes or markup",
-	Fix:   "Pass the text on unchanged, as bytes. Put what the client adds beside it.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		want := check.Expected[expected](e)
-		if len(e.Rounds) < want.prompt {
-			why := e.WhyNoResult(want.prompt - 1)
-			return check.NotObserved("the server did not send sampling request %d%s", want.prompt, why)
-		}
-		r := e.Rounds[want.prompt-1]
-		if how := check.Refusal(e, r); want.refusable && how != "" {
-			return check.Pass("the client refuses a text of this length: %s", how)
-		}
-		x, missing := check.ModelRequest(r)
-		if missing != nil {
-			return *missing
-		}
-		asked := dialect.PlainText(r.Params.LastUserTurn()[0].Content)
-		for _, m := range x.Request.Messages {
-			if m.Role == dialect.User && evidence.Holds(m.Content, asked) {
-				return check.Pass("the model received the text unchanged").Show(x.At(m.Path), "%s", evidence.Quote(asked))
-			}
-		}
-		v := check.Fail("expected the user's text in the model request, found it changed or missing").
-			ShowAs("server sent", r.Asked.At("messages[0]"), "%s", evidence.Quote(asked))
-		for _, m := range x.Request.Messages {
-			v = v.ShowAs("model received", x.At(m.Path), "%s", evidence.Quote(dialect.PlainText(m.Content)))
-		}
-		return v
-	},
 }
 
 var systemPrompt = check.Check{
@@ -123,26 +57,5 @@ var systemPrompt = check.Check{
 		}
 		v := check.Info("the system prompt is %s", what)
 		return both(v, r.Asked.At("systemPrompt"), evidence.Quote(asked), x.Place, evidence.Quote(got))
-	},
-}
-
-var systemPromptNotEchoed = check.Check{
-	ID: "system-prompt-not-echoed", Cases: plain,
-	Rule:   "The result does not contain the system prompt",
-	Levels: check.Robust, Results: 1, Needs: []check.Need{check.ReadableContent(1)},
-	Cause: "the whole conversation is returned, or the prompt is put before the model's text",
-	Fix:   "Return what the model said, and nothing else.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r, a := e.Rounds[0], e.Rounds[0].Result()
-		if r.Params == nil || r.Params.System == "" {
-			return check.NotObserved("the server sent no system prompt")
-		}
-		for _, b := range evidence.Only(a.Blocks(), dialect.Text) {
-			if strings.Contains(b.Text, r.Params.System) {
-				return check.Fail("expected a result without the system prompt, found it in a text block").
-					Show(a.At(b.Path), "%q", b.Text)
-			}
-		}
-		return check.Pass("the result does not contain the system prompt")
 	},
 }

@@ -340,6 +340,21 @@ func TestTheClientAbandonsItsCallWhileTheServerWorks(t *testing.T) {
 			s.stdio().reports(harness.Abandoned)
 		}},
 		{"late-response", "HTTP, where no response can come", report.NotApplicable, "", func(s cancelStory) { s.Closes() }},
+		{"late-response", "stdio, the client takes a result that requires input for the last", report.Pass, "",
+			func(s cancelStory) {
+				s.stdio().abandons("7")
+				before := s.CaseID
+				begins(s, "cancel/next").Frame(s.CaseID, trace.ToClient, 0,
+					`{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","requestState":"s"}}`)
+				s.reports(harness.Completed)
+				s.CaseID, s.Call = before, 1
+			}},
+		{"late-response", "stdio, the response ends the client's next call", report.Warn, "next call", func(s cancelStory) {
+			s.stdio().abandons("7")
+			before := s.CaseID
+			begins(s, "cancel/next").reports(harness.Completed)
+			s.CaseID, s.Call = before, 1
+		}},
 	})
 	run(t, working, tracetest.InA, []row{
 		{"names-own", "the id of the call", report.Pass, "", func(s cancelStory) { s.abandons("7") }},

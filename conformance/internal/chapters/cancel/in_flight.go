@@ -57,7 +57,7 @@ var cancelBehavior = []string{
 
 // cancelledInFlight needs a first sampling request that the server cancelled.
 func cancelledInFlight(e *evidence.Case) *check.Verdict {
-	v := check.NotObserved("the client responded before the server could cancel%s", e.WhyNoResult(1))
+	v := check.Unasked("the client responded before the server could cancel%s", e.WhyNoResult(1))
 	return check.Unless(e.Cancelled(e.Rounds[0]) != nil, v.At(e.Rounds[0].Asked))
 }
 

@@ -210,7 +210,7 @@ var cancelNotAnswered = check.Check{
 }
 
 // responseTo returns the first response to one of the cancels: a second one to the finished request, or one that has
-// the cancelled id, or none; nil if there is none.
+// the cancelled id or no id; nil without one.
 func responseTo(e *evidence.Case, cancels []evidence.Place) *evidence.Answer {
 	s := e.Session
 	for i, a := range e.Rounds[0].Answers {

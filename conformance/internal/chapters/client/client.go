@@ -3,6 +3,8 @@
 package client
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
@@ -20,8 +22,10 @@ type wholeCheck struct {
 
 const (
 	connectsID     = "connects"
+	sampledID      = "sampled"
 	endsCleanlyID  = "ends-cleanly"
 	onlyMessagesID = "only-messages"
+	contentTypeID  = "always/content-type"
 )
 
 var checks = []wholeCheck{
@@ -42,7 +46,7 @@ var checks = []wholeCheck{
 		Fix: "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
 	}, always.OnlyMessages},
 	{check.Check{
-		ID:    "sampled",
+		ID:    sampledID,
 		Rule:  "The client answers at least one sampling request with a result",
 		Cause: "the client does not declare sampling, never calls the tools, or answers every request with an error",
 		Fix:   "Declare sampling (with tools), call every tool of tools/list, and return the model's answer.",
@@ -74,9 +78,9 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []report.Resu
 		v := c.verdict(revision, sessions)
 		r := report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
 			Verdict: check.Settle(v.Kind, report.Robust), Message: v.Message,
-			Requirement: c.Requirement(revision), Evidence: append([]report.Evidence{}, v.Evidence...)}
+			Requirement: c.Requirement(revision), Evidence: append([]report.Evidence{}, v.Evidence...), Case: v.Case}
 		if r.Verdict == report.Fail {
-			r.Cause, r.Fix = c.Cause, c.Fix
+			r.Cause, r.Fix = v.Advise(&c.Check)
 		}
 		for _, s := range sessions {
 			if n := len(s.Trace.Events); n > 0 {
@@ -86,6 +90,13 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []report.Resu
 		results = append(results, r)
 	}
 	return results
+}
+
+// NothingPlayed is the result of a revision in which no client was started.
+func NothingPlayed(revision server.Revision, s *evidence.Session) report.Result {
+	return report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: connectsID,
+		Level: report.Robust, Verdict: report.NotObserved, Evidence: []report.Evidence{},
+		Message: "no case was played: " + s.Case(s.Trace.Header.Cases[0].ID).NotPlayed}
 }
 
 // verdict judges all sessions without a fault of ours. An incomplete or interrupted trace makes a failure not_observed.
@@ -102,11 +113,75 @@ func (c *wholeCheck) verdict(revision server.Revision, sessions []*evidence.Sess
 		return v
 	case slices.ContainsFunc(sessions, (*evidence.Session).Interrupted):
 		return check.NotObserved("the run was interrupted first")
+	case c.ID != endsCleanlyID && slices.ContainsFunc(sessions, (*evidence.Session).Unfinished):
+		return check.NotObserved("the client's time was up first (see %s/%s)", check.ClientScenario, endsCleanlyID)
 	case c.ID != endsCleanlyID && slices.ContainsFunc(sessions, incomplete): // the trace keeps all process events
 		return check.NotObserved("the trace is incomplete")
 	}
 	return v
 }
+
+// NamePrerequisite names, in each result that observed nothing, the check whose result explains that. A client without
+// a connection, or without any result, leaves nothing to judge; else it is the check that the message refers to. The
+// lack of every result also explains what is unsupported, and a failure that is only about one result. Its own reason
+// may be a content type that the server refuses.
+func NamePrerequisite(results []report.Result, revision server.Revision) {
+	of := func(id string) *report.Result { return unmet(results, id, revision) }
+	root := cmp.Or(of(check.ClientScenario+"/"+connectsID), of(check.ClientScenario+"/"+sampledID))
+	if refused := of(contentTypeID); root != nil && refused != nil && refused.Verdict == report.Fail {
+		root.Prerequisite, root = refused.ID(), refused // the server refuses every response
+	}
+	for i := range results {
+		r := &results[i]
+		idle := r.Verdict == report.NotObserved || r.Verdict == report.Unsupported
+		if r.Revision != string(revision) || !idle && r.Verdict != report.Fail {
+			continue
+		}
+		cause := explains(root, r)
+		if see := reference.FindStringSubmatch(r.Message); cause == nil && see != nil && r.Verdict != report.Fail {
+			cause = of(see[1])
+		}
+		if cause != nil && cause != r && cause.Prerequisite == "" {
+			r.Prerequisite = cause.ID()
+		}
+	}
+}
+
+// unmet returns the result of a check that did not pass, and therefore may explain others; nil for any other.
+func unmet(results []report.Result, id string, revision server.Revision) *report.Result {
+	for i := range results {
+		if r := &results[i]; r.ID() == id && r.Revision == string(revision) {
+			if r.Verdict == report.Fail || r.Verdict == report.NotObserved || r.Verdict == report.Unsupported {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// explains returns the root if it explains the result, and otherwise nil. Only a failure explains other failures, and
+// what is unsupported.
+func explains(root, r *report.Result) *report.Result {
+	switch {
+	case root == nil, r.Verdict == report.NotObserved:
+		return root
+	case root.ID() == contentTypeID && silent.MatchString(r.Message):
+		return root
+	case root.Verdict != report.Fail, r.Verdict == report.Fail && !missing.MatchString(r.Message):
+		return nil
+	}
+	return root
+}
+
+var (
+	// reference matches the check that a message refers to.
+	reference = regexp.MustCompile(`\(see ([a-z-]+/[a-z-]+)\)`)
+	// missing matches a message about a result that is missing (see [evidence.Case.WhyNoResult]).
+	missing = regexp.MustCompile(`: (no|error) response to request \d|` +
+		`expected a (retry|response)\b.*, found (none|no response)`)
+	// silent matches a message about a client that waits, because the server has refused its response.
+	silent = regexp.MustCompile(`found no response|it was still running after`)
+)
 
 // RequireSomeRevision turns "does not speak the revision" into a failure if it is so in every revision: then the
 // client was never judged.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/judge"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
@@ -38,7 +37,7 @@ func TestWhetherTheClientConnects(t *testing.T) {
 		{"it does", (*session).Connects, report.Pass, "the client connected and used the server", tracetest.BothEras},
 		{"it exits at once", func(*session) {}, report.Fail, unused + "it ended with success", tracetest.BothEras},
 		{"it crashes", func(s *session) { s.Ends(trace.Process{ExitCode: 2, Stderr: "no such host\n"}) }, report.Fail,
-			unused + "it exited with status 2", tracetest.BothEras},
+			unused + "it exited with status 2: no such host", tracetest.BothEras},
 		{"it initializes and leaves", func(s *session) {
 			initialize(`{"protocolVersion":"2025-11-25"}`)(s)
 			s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
@@ -46,11 +45,13 @@ func TestWhetherTheClientConnects(t *testing.T) {
 		{"it is turned down", func(s *session) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
 			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"initialize comes first"}}`)
-		}, report.Fail, unused + "it ended with success", tracetest.BothEras},
+		}, report.Fail, unused + "the server refused a message of the client with HTTP 400: initialize comes first; " +
+			"it ended with success", tracetest.BothEras},
 		{"it makes a session up", func(s *session) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
 			s.Frame("", trace.ToClient, 404, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"session is unknown"}}`)
-		}, report.Fail, unused + "it ended with success", tracetest.InA},
+		}, report.Fail, unused + "the server refused a message of the client with HTTP 404: session is unknown; " +
+			"it ended with success", tracetest.InA},
 		{"it opens a stream and hangs up", func(s *session) {
 			s.Add("", trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Stream: "get", Session: tracetest.SessionID,
 				Closed: true}})
@@ -100,13 +101,15 @@ func TestAClientThatIsTurnedDownIsShownWhy(t *testing.T) {
 	s := tracetest.Unconnected(t, catalogue, server.V20260728, dialect.Native, "basic/question")
 	s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
 	s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Method is missing"}}`)
-	s.Ends(trace.Process{ExitCode: 1, Stderr: strings.Repeat("line\n", 20) + "the last line\n", Stdout: "hello\n"})
+	s.Ends(trace.Process{ExitCode: 1, Stderr: "node:internal:1\n" + strings.Repeat("line\n", 20) +
+		"Error: Cannot find module\n" + strings.Repeat("  at there\n", 20) + "the last line\n", Stdout: "hello\n"})
 	frames := s.Result("client/connects").Evidence
 	require.Len(t, frames, 3)
 	require.Equal(t, "HTTP 400", frames[0].Label)
 	require.Contains(t, frames[0].Text, "header Mcp-Method is missing")
 	require.Equal(t, "stderr", frames[1].Label)
-	require.Equal(t, strings.Repeat("line\n", check.OutputLines-1)+"the last line", frames[1].Text)
+	require.Equal(t, "node:internal:1\nline\n…\nError: Cannot find module\n…\n"+strings.Repeat("  at there\n", 3)+
+		"the last line", frames[1].Text)
 	require.Equal(t, report.Evidence{Label: "stdout", Text: "hello"}, frames[2])
 }
 
@@ -120,16 +123,24 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 	}{
 		{"it is", tracetest.Right, report.Pass, "the client answered sampling requests with results", tracetest.BothEras},
 		{"it is not declared", func(s *session) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail,
-			"expected the client to declare sampling, so no sampling request could be sent", tracetest.BothEras},
+			"expected the client to declare sampling, found the capabilities {\"sampling\":{\"tools\":{}}}: " +
+				"no sampling request could be sent", tracetest.BothEras},
 		{"it is never answered", func(s *session) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail,
-			"expected a result for at least one sampling request, found none", tracetest.BothEras},
+			"expected a result for at least one sampling request, found none: no response to request 1", tracetest.BothEras},
 		{"the model always fails", func(s *session) {
 			s.CaseID, s.Trace.Header.Cases[0].ID = "provider-errors/unauthorized", "provider-errors/unauthorized"
 			s.Calls().Asks(tracetest.Asking(story.Question)).Fails(401)
 		}, report.NotObserved, "the model failed on purpose for every sampling request, so there was nothing to " +
 			"answer with", tracetest.BothEras},
 		{"it is refused", func(s *session) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") },
-			report.Fail, "expected a result for at least one sampling request, found none", tracetest.InA},
+			report.Fail, "expected a result for at least one sampling request, found none: error response to request 1: " +
+				"\"no\" (code -1)", tracetest.InA},
+		{"the response is refused", func(s *session) {
+			s.Asks(tracetest.Asking(story.Question))
+			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1001,"result":{}}`)
+			s.Frame("", trace.ToClient, 415, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"no JSON"}}`)
+		}, report.Fail, "expected a result for at least one sampling request, found none: no response to request 1; " +
+			"the server refused a message of the client with HTTP 415: no JSON", tracetest.InA},
 		{"it is declared once that is asked for", func(s *session) {
 			s.Marks(trace.MarkWithheld, "sampling")
 			s.Calls()
@@ -174,6 +185,10 @@ func TestHowTheClientEnds(t *testing.T) {
 		"by an error": {trace.Process{Err: "EOF"}, report.Fail, badly + "it returned the error: EOF"},
 		"by us": {trace.Process{Deadline: true, Signal: "killed", ExitCode: -1}, report.Fail, badly +
 			"it was still running after 1m0s and was ended"},
+		"too slow": {trace.Process{Deadline: true, Unfinished: true, Signal: "killed", ExitCode: -1},
+			report.Unsupported, "the client needs more time: set a limit such as 6m0s (--timeout, " +
+				"conformance.Timeout), or select fewer scenarios; it was still making progress after 9ms, when " +
+				"its time was up"},
 		"with a leak": {trace.Process{Leak: "goroutines were left"}, report.Fail, badly + "goroutines were left"},
 		"by whoever gave": {trace.Process{Interrupted: true, Signal: "terminated", ExitCode: -1}, report.NotObserved,
 			"the run was interrupted first"},
@@ -186,6 +201,14 @@ func TestHowTheClientEnds(t *testing.T) {
 			require.Equal(t, c.verdict, got.Verdict)
 		})
 	}
+	const model = "the model refused a request of the client that belongs to no sampling request: expected max_tokens; "
+	s := questionOf(t, server.V20251125)
+	tracetest.Right(s)
+	s.Add("", trace.Event{Request: &trace.ModelRequest{Exchange: 99, Dialect: dialect.OpenAIChat}})
+	s.Add("", trace.Event{End: &trace.ModelEnd{Exchange: 99, Status: 400, Refused: "expected max_tokens"}})
+	own := s.Ends(tracetest.Died).Result("client/ends-cleanly")
+	require.Equal(t, model+"it exited with status 1", own.Message)
+	require.Equal(t, report.NotObserved, own.Verdict)
 	cut := questionOf(t, server.V20251125)
 	cut.Ended = true
 	got := cut.Result("client/ends-cleanly")

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -21,14 +22,32 @@ func connects(sessions []*evidence.Session) check.Verdict {
 		case s.SpokeOtherRevision():
 			return check.NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
 		default:
-			v := check.Fail("%s; %s", neverUsed(s), s.Ending())
-			for _, p := range s.Refused {
-				v = v.Show(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
-			}
-			return v.ShowOutput(s)
+			return unused(s)
 		}
 	}
 	return check.Pass("the client connected and used the server")
+}
+
+// unused is the verdict for a client that did not use the server.
+func unused(s *evidence.Session) check.Verdict {
+	died := s.Ended != nil && !s.Ended.Clean() && !s.Ended.Deadline
+	if s.Host() && (!died || asked(s) || needsTerminal.MatchString(s.Ended.Stderr)) {
+		return explainIdle(check.Fail("%s%s", neverUsed(s), s.WhyUnused()), s).In(s.Trace.Header.Cases[0].ID)
+	}
+	v := check.Fail("%s%s; %s", neverUsed(s), s.WhyUnused(), s.Ending())
+	for _, p := range s.Refused {
+		v = v.Show(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
+	}
+	if !s.Asked && died {
+		v = v.Because("the client ends before it connects", "Correct the error with which the client ends.")
+	}
+	if cases := s.Trace.Header.Cases; len(cases) > 0 {
+		v = v.In(cases[0].ID)
+	}
+	if s.Host() {
+		v = showModel(v, s)
+	}
+	return v.ShowOutput(s)
 }
 
 // neverUsed says how far a client came that did not use the server.
@@ -48,6 +67,10 @@ type sampling struct {
 	called              bool
 	rounds, failed      int // sampling requests, and those of them for which the model failed on purpose
 	withheld, unmatched string
+	declared            *evidence.ClientRequest // What was declared in place of withheld.
+	why                 string                  // Why the first sampling request has no result, after ": " or "; ".
+	caseID              string                  // The case of that request, or of withheld.
+	errors              bool                    // That request has an error response.
 }
 
 func sampled(sessions []*evidence.Session) check.Verdict {
@@ -59,19 +82,51 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 		all.askable = true
 		for _, c := range s.Trace.Header.Cases {
 			if a := all.add(s.Case(c.ID)); a != nil {
-				return check.Pass("the client answered sampling requests with results").At(a.Place)
+				return answers(s, a)
 			}
 		}
 	}
+	idle := slices.IndexFunc(sessions, func(s *evidence.Session) bool { return s.Host() && s.Connected && !excused(s) })
+	if idle >= 0 && !all.called && all.withheld == "" {
+		s, other := sessions[idle], ""
+		if len(s.ForeignCalls) > 0 {
+			other = fmt.Sprintf(", but the unknown tool %q", s.ForeignCalls[0].Tool)
+		}
+		return explainIdle(check.Fail("the host called no tool of the server%s", other), s).In(s.Trace.Header.Cases[0].ID)
+	}
+	return all.unanswered()
+}
+
+// answers is the verdict for a client with a result.
+func answers(s *evidence.Session, a *evidence.Answer) check.Verdict {
+	if s.AnswersItself {
+		if v := answersOwn(s); s.Host() && v != nil {
+			return *v
+		}
+		return check.Warn("the client answers by itself, so what it asks the model and makes of its replies is not " +
+			"judged: lead it to the model of MCP_CONFORMANCE_CONTEXT").At(a.Place)
+	}
+	return check.Pass("the client answered sampling requests with results").At(a.Place)
+}
+
+// unanswered is the verdict for a client without any result.
+func (all *sampling) unanswered() check.Verdict {
 	switch {
 	case !all.askable:
 		return check.NotApplicable("in every session the harness asked the client to declare no sampling or the user to " +
 			"decline, " +
 			"or the server was not for sampling")
 	case all.withheld != "":
-		return check.Fail("expected the client to declare %s, so no sampling request could be sent", all.withheld)
+		found := "no capabilities"
+		if declared := all.declared.Declared(); declared != nil {
+			found = "the capabilities " + evidence.Compact(declared)
+		}
+		return check.Fail("expected the client to declare %s, found %s: no sampling request could be sent", all.withheld,
+			found).At(all.declared.CapabilitiesAt()).In(all.caseID).
+			Because("the client does not declare the capability, or declares it in another place",
+				"Declare sampling with tools: in initialize, and since 2026-07-28 in the _meta of every request.")
 	case !all.called:
-		return check.NotObserved("the client called no tool, so the server sent no sampling request")
+		return check.NotObserved("the client called no tool, so the server sent no sampling request%s", all.why)
 	case all.unmatched != "":
 		return check.NotObserved("no cassette answers what this client asks the model, so judge it with the scripts "+
 			"(--llm script): %s",
@@ -80,7 +135,12 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 		return check.NotObserved("the model failed on purpose for every sampling request, so there was nothing to " +
 			"answer with")
 	}
-	return check.Fail("expected a result for at least one sampling request, found none")
+	v := check.Fail("expected a result for at least one sampling request, found none%s", all.why).In(all.caseID)
+	if all.errors {
+		v = v.Because("the client's sampling handler fails, or no handler is registered",
+			"Correct the error that the client returns. Return the model's answer as the result.")
+	}
+	return v
 }
 
 // mayAnswer reports whether the harness let the client declare sampling and the user approve.
@@ -98,14 +158,21 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 		if a := r.Result(); a != nil && !r.Hostile {
 			return a
 		}
-		all.rounds++
+		if all.rounds++; !r.Hostile && (all.why == "" || all.rounds == 1) {
+			all.why, all.caseID, all.errors = ev.WhyNoResult(r.N), ev.Case.ID, len(r.Answers) > 0
+		}
 		if strings.HasPrefix(ev.Case.ID, check.ProviderPrefix) && len(r.Model) > 0 && !r.AnsweredWhole() {
 			all.failed++
 		}
 	}
 	all.called = all.called || ev.Called
 	all.unmatched = cmp.Or(all.unmatched, check.CassetteMiss(ev))
-	all.withheld = cmp.Or(ev.Withheld, all.withheld)
+	if all.withheld == "" && ev.Withheld != "" {
+		all.withheld, all.declared, all.caseID = ev.Withheld, ev.Declared, ev.Case.ID
+	}
+	if all.rounds == 0 {
+		all.why = cmp.Or(all.why, ev.WhySilent(ev.FirstCall), ev.Session.WhyUnused())
+	}
 	return nil
 }
 
@@ -113,30 +180,51 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 const otherEnds = 5
 
 func endsCleanly(sessions []*evidence.Session) check.Verdict {
-	var bad []*evidence.Session
+	var bad, slow, refused []*evidence.Session
 	early := ""
-	for _, s := range sessions {
-		if excused(s) && evidence.EndedByItself(s.Ended) {
-			continue // the client may call that a failure
-		}
-		if s.Ended == nil || !s.Ended.Clean() {
+	mayFail := func(s *evidence.Session) bool { return excused(s) && evidence.EndedByItself(s.Ended) }
+	for _, s := range slices.DeleteFunc(slices.Clone(sessions), mayFail) {
+		switch n := replayed(s); {
+		case s.Unfinished():
+			slow = append(slow, s)
+		case evidence.EndedByItself(s.Ended) && !s.Ended.Clean() && s.RefusedOwn() != nil:
+			refused = append(refused, s)
+		case s.Ended == nil || !s.Ended.Clean():
 			bad = append(bad, s)
-		} else if n := replayed(s); n > 0 {
+		case n > 0:
 			early = fmt.Sprintf("; in one session it did not call %d of the %d tools, whose cases were played again",
 				n, len(s.Trace.Header.Cases))
 		}
 	}
-	if bad == nil {
-		return check.Pass("the client ended by itself, with success%s", early)
+	switch {
+	case bad != nil && !slices.ContainsFunc(bad, usedServer):
+		return check.NotObserved("the client never used the server (see client/connects): %s", bad[0].Ending())
+	case bad != nil:
+		return endsBadly(bad, len(sessions))
+	case slow != nil:
+		return needsTime(slow)
+	case refused != nil:
+		s := refused[0]
+		own := s.RefusedOwn()
+		return check.NotObserved("the model refused a request of the client that belongs to no sampling request: %s; %s",
+			evidence.Clip(own.Why), s.Ending()).At(own.Place).ShowOutput(s)
 	}
+	return check.Pass("the client ended by itself, with success%s", early)
+}
+
+// usedServer reports whether the client used the server. Of any other, client/connects says how it ended.
+func usedServer(s *evidence.Session) bool { return s.Connected || s.Ended == nil }
+
+// endsBadly is the verdict for a client that did not end cleanly in some of its sessions.
+func endsBadly(bad []*evidence.Session, sessions int) check.Verdict {
 	v := check.Fail("the client did not end cleanly: %s%s", bad[0].Ending(), whereItEnded(bad[0]))
 	if len(bad) > 1 {
-		v.Message += fmt.Sprintf(" (and %d more of %d sessions)", len(bad)-1, len(sessions))
+		v.Message += fmt.Sprintf(" (and %d more of %d sessions)", len(bad)-1, sessions)
 	}
 	for _, s := range bad[1:min(len(bad), 1+otherEnds)] {
 		v = v.Show(evidence.Place{Label: "also"}, "%s: %s%s", s.Trace.Header.Cases[0].ID, s.Ending(), whereItEnded(s))
 	}
-	return v.ShowOutput(bad[0])
+	return v.In(endsIn(bad[0])).ShowOutput(bad[0])
 }
 
 // replayed counts the cases that were played again in another session.
@@ -155,22 +243,8 @@ func whereItEnded(s *evidence.Session) string {
 	if len(s.Trace.Header.Cases) < 2 {
 		return ""
 	}
-	later := func(ev, than *evidence.Case) bool {
-		return than == nil || s.Order[ev.FirstCall] > s.Order[than.FirstCall]
-	}
-	var open, last *evidence.Case
-	for _, c := range s.Trace.Header.Cases {
-		for _, ev := range s.Calls[c.ID] {
-			if ev.Called && later(ev, last) {
-				last = ev
-			}
-			if ev.Called && !ev.Over && later(ev, open) {
-				open = ev
-			}
-		}
-	}
 	where := ", before it called any tool"
-	switch {
+	switch open, last := latest(s); {
 	case open != nil:
 		where = ", in the middle of " + open.Case.ID
 	case last != nil:
@@ -181,4 +255,33 @@ func whereItEnded(s *evidence.Session) string {
 			len(s.Trace.Header.Cases))
 	}
 	return where
+}
+
+// latest returns the latest call that was open when the client ended, and the latest of all; nil for none.
+func latest(s *evidence.Session) (open, last *evidence.Case) {
+	later := func(ev, than *evidence.Case) bool {
+		return than == nil || s.Order[ev.FirstCall] > s.Order[than.FirstCall]
+	}
+	for _, c := range s.Trace.Header.Cases {
+		for _, ev := range s.Calls[c.ID] {
+			if ev.Called && later(ev, last) {
+				last = ev
+			}
+			if ev.Called && !ev.Over && later(ev, open) {
+				open = ev
+			}
+		}
+	}
+	return open, last
+}
+
+// endsIn returns the case that shows how a client ended: the open one, or the only one; "" for none.
+func endsIn(s *evidence.Session) string {
+	switch open, _ := latest(s); {
+	case open != nil && open.Case.ID != harness.BarrierID:
+		return open.Case.ID
+	case len(s.Trace.Header.Cases) == 1:
+		return s.Trace.Header.Cases[0].ID
+	}
+	return ""
 }

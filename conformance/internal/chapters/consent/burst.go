@@ -45,7 +45,8 @@ var burst = check.Check{
 			switch a := r.Result(); {
 			case a != nil:
 				answered++
-				if len(r.Model) == 0 && len(e.Session.Unmarked) == 0 && !evidence.Holds(a.Blocks(), fruit) {
+				if len(r.Model) == 0 && !e.Session.AnswersItself && len(e.Session.Unmarked) == 0 &&
+					!evidence.Holds(a.Blocks(), fruit) {
 					invented = append(invented, r)
 				}
 			case len(r.Answers) > 0:

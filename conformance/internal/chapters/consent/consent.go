@@ -38,8 +38,8 @@ func userDecides(e *evidence.Case) *check.Verdict {
 		return nil
 	}
 	return check.Instead(check.Unsupported("unknown whether the client asked a user: follow decision in " +
-		"MCP_CONFORMANCE_CONTEXT " +
-		`(Env.Decision), and announce it with {"mcp-conform":"supports","feature":"decisions"} (Env.Announce)`).
+		"MCP_CONFORMANCE_CONTEXT (Env.Decision), and declare that (--has decisions, Env.Announce); or answer its question: " +
+		"--answer 'PATTERN=YES|NO'").
 		At(r.Asked))
 }
 

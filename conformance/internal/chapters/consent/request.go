@@ -88,9 +88,8 @@ var noMadeUpAnswer = check.Check{
 			return showResult(check.Warn("expected a refusal, found a result without content"), r)
 		case len(r.Model) > 0:
 			return check.Pass("the model gave the answer").At(r.Model[0].Place)
-		case len(e.Session.Unmarked) > 0:
-			return check.NotObserved("the model received an unmarked request, which may be for this one").
-				At(e.Session.Unmarked[0])
+		case check.Unmarked(e, r) != nil:
+			return *check.Unmarked(e, r)
 		}
 		return showResult(check.Fail("expected a refusal, found an answer without a request to the model"), r)
 	},

@@ -10,7 +10,6 @@ import (
 // The forms of a test: see package tracetest.
 var (
 	judges       = tracetest.Judging(Scenario)
-	row          = tracetest.Row
 	passes       = tracetest.Passes
 	fails        = tracetest.Fails
 	warns        = tracetest.Warns

@@ -60,7 +60,8 @@ func forbiddenRequestSent(e *evidence.Case) *check.Verdict {
 		return nil
 	case e.Declared.Declares(needed...):
 		v = check.Unsupported("the client was asked to declare %s, but declares %s: this check needs a client whose "+
-			"capabilities can be set (capabilities in MCP_CONFORMANCE_CONTEXT, Env.Declare)",
+			"capabilities can be set (capabilities in MCP_CONFORMANCE_CONTEXT, Env.Declare); if they are always the same, "+
+			"declare that (--has fixed-capabilities)",
 			evidence.Compact(e.Session.Trace.Header.Declare), needed)
 		v = showDeclared(v, e.Declared)
 	default:
@@ -111,6 +112,10 @@ func judgeForbidden(e *evidence.Case) check.Verdict {
 			ShowResult(a)
 	case len(r.Answers) > 0:
 		refusal := r.Answers[0]
+		if usual := usualCode(needed); !reserved(refusal.Err.Code) {
+			return check.Warn("expected the error code %d for what the client does not declare, found the unusual code %d",
+				usual, refusal.Err.Code).ShowJSON(refusal.Place, refusal.RawErr)
+		}
 		return check.Pass("the client refuses what it does not declare, with the code %d", refusal.Err.Code).
 			ShowJSON(refusal.Place, refusal.RawErr)
 	case !e.Revision.Modern():
@@ -118,6 +123,17 @@ func judgeForbidden(e *evidence.Case) check.Verdict {
 	}
 	return check.Unsettled(e, r).Or(check.Pass("the client does not fulfil what it does not declare").At(r.Asked))
 }
+
+// usualCode is the code of a refusal: the method is unknown, or its params are invalid.
+func usualCode(needed capability) int {
+	if len(needed) == 1 {
+		return evidence.CodeMethodNotFound
+	}
+	return evidence.CodeInvalidParams
+}
+
+// reserved reports whether a code has a meaning in JSON-RPC, or is the user's refusal.
+func reserved(code int) bool { return code >= -32768 && code <= -32000 || code == -1 }
 
 var noModelCall = check.Check{
 	ID: "no-model-call", Cases: everyForbidden,

@@ -41,7 +41,9 @@ func TestWhatIsNotDeclaredIsRefused(t *testing.T) {
 		refused := r.caseID + "-refused"
 		run(refused,
 			legacy(passes("an error", refuses(-32601), "code -32601")),
-			legacy(passes("an error without a code", refuses(0), "code 0")),
+			legacy(warns("an error without a code", refuses(0), "found the unusual code 0")),
+			legacy(warns("an error of an SDK", refuses(-31001), "-31001")),
+			legacy(passes("the user's refusal", refuses(-1))),
 			modern(passes("silence", silent)),
 			legacy(fails("silence in place of an error", silent,
 				"request for "+r.needed+", which the client does not declare, found no response")),

@@ -118,11 +118,26 @@ func TestTwoLoopsDoNotMix(t *testing.T) {
 		unobserved("unknown conversations", func(s *session) {
 			s.AsksAll(tracetest.Asking(north.question), tracetest.Asking(south.question))
 		}, "request 1 does not say its conversation"),
+		fails("a result without the model", func(s *session) {
+			s.Prompts(bothQuestions(s)[0])
+			answersEach(s, 2, map[int]string{1: useOf("Oslo"), 2: useOf("Naples")})
+		}, "for sampling request 2, found a result without one"),
 		unobserved("one round only", func(s *session) {
-			bothQuestions(s)
+			for _, ask := range bothQuestions(s) {
+				s.Prompts(ask)
+			}
 			answersEach(s, 2, map[int]string{1: useOf("Oslo"), 2: useOf("Naples")})
 		}, "did not send sampling request 3"),
 	)
+}
+
+// reply is what the model says in a dialect.
+func reply(of, text string) string {
+	if of == dialect.Native {
+		return tracetest.Saying(text)
+	}
+	said := story.Object{"message": story.Object{"role": "assistant", "content": text}, "finish_reason": "stop"}
+	return string(story.JSON(story.Object{"choices": []any{said}}))
 }
 
 // lockers are all questions in flight, which the model receives in reverse order, and the client's texts; no response
@@ -134,8 +149,8 @@ func lockers(answer func(n int) string) func(*session) {
 			asks = append(asks, conversing(s, n+1, lockerQuestion(n+1)))
 		}
 		s.AsksAll(asks...)
-		for _, ask := range slices.Backward(asks) {
-			s.Prompts(ask.(*request))
+		for i, ask := range slices.Backward(asks) {
+			s.Prompts(ask.(*request)).Says(reply(s.Dialect, lockerAnswer(i+1)))
 		}
 		answers := map[int]string{}
 		for n := 1; n <= atOnce; n++ {
@@ -146,6 +161,25 @@ func lockers(answer func(n int) string) func(*session) {
 		if len(answers) > 0 {
 			answersEach(s, atOnce, answers)
 		}
+	}
+}
+
+// byItself is a client that returns a text for each question and asks the model only some of them.
+func byItself(answer func(n int) string, asked ...int) func(*session) {
+	return func(s *session) {
+		var asks []any
+		for n := range atOnce {
+			asks = append(asks, conversing(s, n+1, lockerQuestion(n+1)))
+		}
+		s.AsksAll(asks...)
+		for _, n := range asked {
+			s.Prompts(asks[n-1].(*request)).Says(reply(s.Dialect, lockerAnswer(n)))
+		}
+		answers := map[int]string{}
+		for n := 1; n <= atOnce; n++ {
+			answers[n] = tracetest.Saying(answer(n))
+		}
+		answersEach(s, atOnce, answers)
 	}
 }
 
@@ -187,8 +221,16 @@ func TestManyRequestsInFlightGetTheirOwnResults(t *testing.T) {
 		legacy(fails("one twice", twice, "found 2 to one")),
 		modern(passes("one twice, which another check judges", twice, all)),
 		modern(unobserved("a response may still come", none, "no response to request 1")),
+		passes("all by the client itself", byItself(lockerAnswer), all),
+		fails("one by the client itself for another question", byItself(func(n int) string {
+			if n == 3 {
+				return lockerAnswer(5)
+			}
+			return lockerAnswer(n)
+		}, 5), "question 3 of 16 in flight, found the one to question 5"),
 		unobserved("one question only", func(s *session) {
-			s.Asks(conversing(s, 1, lockerQuestion(1))).Answers(tracetest.Saying(lockerAnswer(1)))
+			ask := conversing(s, 1, lockerQuestion(1))
+			s.Asks(ask).Prompts(ask).Answers(tracetest.Saying(lockerAnswer(1)))
 		}, "did not send sampling request 2"),
 		unobserved("unknown conversations", func(s *session) {
 			s.AsksAll(slices.Repeat([]any{tracetest.Asking("What opens it?")}, atOnce)...)
@@ -248,7 +290,7 @@ func TestTheModelReceivesNothingOfEarlierRequests(t *testing.T) {
 	two := func(prompt func(*session, *request)) func(*session) {
 		return func(s *session) {
 			ask := conversing(s, 1, umbrella.question, story.GetWeather)
-			lap(s, lap(s, ask, useOf("Reykjavik"), nil), tracetest.Saying(umbrella.end), nil)
+			lap(s, lap(s, ask, useOf("Reykjavik")), tracetest.Saying(umbrella.end))
 			colour := conversing(s, 2, "Name a colour.")
 			prompt(s.Asks(colour), colour)
 			s.Answers(tracetest.Saying("Teal."))

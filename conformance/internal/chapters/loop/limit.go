@@ -33,7 +33,7 @@ var iterationLimit = check.Check{
 		r, how := stop(e)
 		switch sent := len(e.Rounds); {
 		case r == nil && sent < mostRounds:
-			return check.NotObserved("the server did not send sampling request %d%s", sent+1, e.WhyNoResult(sent))
+			return check.NotSent(e, sent+1)
 		case r == nil:
 			return check.Info("the client continues for all %d rounds of the case", sent).At(e.Rounds[sent-1].Asked)
 		case how == "":

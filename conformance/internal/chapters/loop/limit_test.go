@@ -13,7 +13,7 @@ func continuing(n int, then func(*session)) func(*session) {
 	return func(s *session) {
 		ask := tracetest.Asking("How is the weather everywhere?", story.GetWeather)
 		for range n {
-			ask = lap(s, ask, useOf("Anywhere"), nil)
+			ask = lap(s, ask, useOf("Anywhere"))
 		}
 		if then != nil {
 			then(s.Asks(ask))

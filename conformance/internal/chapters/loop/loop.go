@@ -53,25 +53,30 @@ func (t tour) words() []string {
 }
 
 // script is a model that asks for one city after the other, and then says the final text.
-func (t tour) script(string) []*llm.Rule { return t.rules(llm.Any()) }
+func (t tour) script(mark string) []*llm.Rule { return t.rules(mark, llm.Any()) }
 
-// rules are the script for one conversation.
-func (t tour) rules(conversation llm.Matcher) []*llm.Rule {
+// rules are the script for one conversation. The model says something beside its second tool use.
+func (t tour) rules(mark string, conversation llm.Matcher) []*llm.Rule {
 	var rules []*llm.Rule
 	for i, city := range t.cities {
-		rules = append(rules, llm.When(conversation, llm.Turn(i+1)).Reply(story.Calls([]string{city})...))
+		said := story.Calls([]string{city})
+		if i == 1 {
+			said = slices.Insert(said, 0, llm.Text("One moment, please. \n"))
+		}
+		rules = append(rules, llm.When(conversation, story.Turn(mark, i+1)).Reply(said...))
 	}
 	return append(rules, llm.When(conversation).Reply(llm.Text(t.end)))
 }
 
-// inTurn is a loop of at most so many requests. It ends earlier if an answer has no tool use. A non-nil function
-// changes the last request.
-func inTurn(question string, requests int, last func(*server.CreateMessageParams)) server.Handler {
+// inTurn is a loop of at most so many requests. It ends earlier if an answer has no tool use. Choices are the modes of
+// the tool choice by request; a request that is not among them has no tool choice.
+func inTurn(question string, requests int, choices map[int]string) server.Handler {
 	return func(s *server.Session) (any, error) {
 		ask := s.Ask(question, story.GetWeather)
 		for n := 1; ; n++ {
-			if n == requests && last != nil {
-				last(ask)
+			ask.ToolChoice = nil
+			if mode := choices[n]; mode != "" {
+				ask.ToolChoice = &server.ToolChoice{Mode: mode}
 			}
 			answer, err := s.Sample(ask)
 			if err != nil || n == requests || len(server.ToolUses(answer)) == 0 {

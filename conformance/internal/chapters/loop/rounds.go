@@ -3,7 +3,6 @@ package loop
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -34,13 +33,21 @@ var growing = harness.Case{ID: "loop/three-cities", Barrier: true,
 
 var threeRounds = check.Check{
 	ID: "three-rounds", Cases: []string{"three-cities"},
-	Rule:   "In each round of a tool loop the model receives the whole history, and its final text reaches the server",
+	Rule:   "The client asks the model in each round of a tool loop, until its final text",
 	Levels: check.Robust, Statements: requirements.Balance, Requests: 1,
-	Cause: "the client keeps its own history and appends the server's to it, or passes on only the last messages",
-	Fix:   "Build the model request from all messages of the sampling request, in their order, and from nothing else.",
+	Cause: "the client answers a later round from a cache, or sends a history that the model refuses",
+	Fix:   "Ask the model in every round, with all messages of the sampling request in their order.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		for _, r := range e.Rounds {
-			if v := otherHistory(e, r); v != nil {
+			switch x := r.LastExchange(); {
+			case x != nil && x.End.Refused != "" && r.N == 1:
+				return check.NotObserved("the model refused the first request of the loop, which has no history: %s",
+					x.End.Refused)
+			case x != nil && x.End.Refused != "":
+				return check.Fail("expected the model to accept the history of round %d, it refused: %s", r.N, x.End.Refused).
+					ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.DescribeMessages(r.Params.Messages)).At(x.Place)
+			}
+			if v := withoutModel(e, r); v != nil {
 				return *v
 			}
 			if how := check.Refusal(e, r); how != "" {
@@ -51,98 +58,47 @@ var threeRounds = check.Check{
 	},
 }
 
-// otherHistory compares the history that the model received in a round with that of the sampling request; nil if they
-// are the same.
-func otherHistory(e *evidence.Case, r *evidence.Round) *check.Verdict {
-	x, missing := check.ModelRequest(r)
-	if missing != nil {
-		if len(r.Model) == 0 && check.Refusal(e, r) != "" {
-			return nil // the client refused before it called the model
-		}
-		return missing
-	}
-	sent, received := outline(r.Params.Messages), outline(x.Request.Messages)
-	var v check.Verdict
-	switch {
-	case x.End.Refused != "" && r.N == 1:
-		v = check.NotObserved("the model refused the first request of the loop, which has no history: %s", x.End.Refused)
-	case !slices.Equal(sent, received):
-		v = check.Fail("expected the server's history in the model request of round %d, found another", r.N)
-	case x.End.Refused != "":
-		v = check.Fail("expected the model to accept the history of round %d, it refused: %s", r.N, x.End.Refused)
-	default:
+// withoutModel returns the failure for a round that the client answers without the model, which it asks in the first.
+func withoutModel(e *evidence.Case, r *evidence.Round) *check.Verdict {
+	if len(r.Model) > 0 || r.Result() == nil || len(e.Session.Unmarked) > 0 || len(e.Rounds[0].Model) == 0 {
 		return nil
 	}
-	v = v.ShowAs("server sent", r.Asked.At("messages"), "%s", strings.Join(sent, "\n")).
-		ShowAs("model received", x.At("messages"), "%s", strings.Join(received, "\n"))
-	return &v
+	return check.Instead(check.Fail("expected a request to the model for sampling request %d, found a result without one",
+		r.N).At(r.Asked).ShowResult(r.Result()))
 }
 
-// outline describes a history of the tour: a line for the question, each tool use, and each result with the city of
-// its tool use.
-func outline(messages []dialect.Message) []string {
-	var lines []string
-	city := map[string]string{} // by the ID of the tool use
-	for _, m := range messages {
-		if m.Role == dialect.User && evidence.Holds(m.Content, threeCities.question) {
-			lines = append(lines, "the question")
-		}
-		for _, b := range m.Content {
-			switch b.Type {
-			case dialect.ToolUse:
-				city[b.ID] = cityIn(evidence.Arguments(b))
-				lines = append(lines, "a tool use for "+city[b.ID])
-			case dialect.ToolResult:
-				lines = append(lines, fmt.Sprintf("the result for %s: %s", city[b.ID], weatherSaid(b)))
-			}
-		}
-	}
-	return lines
-}
-
-// weatherSaid returns the weather in a result, without the text around it.
-func weatherSaid(result dialect.Block) string {
-	for _, city := range threeCities.cities {
-		if evidence.Holds(result.Content, weatherIn[city]) {
-			return weatherIn[city]
-		}
-	}
-	return evidence.Clip(dialect.PlainText(result.Content))
-}
-
-// endsInText judges that the result of the tour's last request is the model's final text.
+// endsInText judges that the result of the tour's last request is a text. Another check compares it with the model's.
 func endsInText(e *evidence.Case) check.Verdict {
-	t := check.Expected[tour](e)
-	rounds := len(t.cities)
+	rounds := len(check.Expected[tour](e).cities)
 	if len(e.Rounds) <= rounds {
-		return check.NotObserved("the server did not send sampling request %d%s", rounds+1, e.WhyNoResult(len(e.Rounds)))
+		return check.NotSent(e, rounds+1)
 	}
-	a, unread := check.ReadableResult(e, e.Rounds[rounds])
+	r := e.Rounds[rounds]
+	a, unread := check.ReadableResult(e, r)
 	if unread != nil {
 		return *unread
 	}
-	said := evidence.Place{Label: "model said"}
-	if uses := a.Uses(); len(uses) > 0 {
-		return check.Fail("expected the final text after %d rounds, found a tool use", rounds).Show(said, "%q", t.end).
+	uses, text := a.Uses(), dialect.PlainText(a.Blocks())
+	switch x := r.LastExchange(); {
+	case len(uses) > 0 && r.Params.ToolChoice != dialect.ChoiceNone && x != nil && len(x.Calls()) > 0:
+		return check.NotObserved("the model wants another tool after %d rounds (see always/model-was-given)", rounds).
 			ShowJSON(a.At(uses[0].Path), uses[0].Raw)
+	case len(uses) > 0:
+		return check.Fail("expected the final text after %d rounds, found a tool use", rounds).
+			ShowJSON(a.At(uses[0].Path), uses[0].Raw)
+	case text == "":
+		return check.Fail("expected the final text after %d rounds, found another result", rounds).ShowMembers(a, "content")
 	}
-	if !evidence.Holds(a.Blocks(), t.end) {
-		return check.Fail("expected the final text after %d rounds, found another result", rounds).Show(said, "%q", t.end).
-			ShowMembers(a, "content")
-	}
-	return check.Pass("the final text came back after %d rounds", rounds).Show(a.At("content"), "%q", t.end)
+	return check.Pass("a final text came back after %d rounds", rounds).Show(a.At("content"), "%q", evidence.Clip(text))
 }
 
-// The server ends a loop, whose model would go on. A client may refuse the last round at its own limit.
+// The server requires a tool use in the second round. In the third it forbids tools, which ends the loop
+// (2025-11-25, client/sampling#multi-turn-tool-loop); the model would go on. A client may refuse that round at its own
+// limit.
 var ended = harness.Case{ID: "loop/told-to-stop", Barrier: true,
-	Handler: inTurn(twoCities.question, 3, forbidTools),
+	Handler: inTurn(twoCities.question, 3, map[int]string{2: dialect.ChoiceRequired, 3: dialect.ChoiceNone}),
 	Script:  eager,
 	Expect:  twoCities}
-
-// forbidTools ends a loop as a server does (2025-11-25, client/sampling#multi-turn-tool-loop).
-func forbidTools(ask *server.CreateMessageParams) {
-	ask.ToolChoice = &server.ToolChoice{Mode: dialect.ChoiceNone}
-}
 
 // withoutTools matches a request in which the model must not use a tool.
 var withoutTools = llm.MatcherFunc(func(r *llm.Request) error {
@@ -154,10 +110,10 @@ var withoutTools = llm.MatcherFunc(func(r *llm.Request) error {
 
 // eager is a model that goes on as long as it may. In its last round it says its final text, and calls a tool beside
 // it if it may.
-func eager(string) []*llm.Rule {
+func eager(mark string) []*llm.Rule {
 	return llm.Script(
-		llm.When(llm.Turn(1)).Reply(story.Calls([]string{"Paris"})...),
-		llm.When(llm.Turn(2)).Reply(story.Calls([]string{"London"})...),
+		llm.When(story.Turn(mark, 1)).Reply(story.Calls([]string{"Paris"})...),
+		llm.When(story.Turn(mark, 2)).Reply(story.Calls([]string{"London"})...),
 		llm.When(withoutTools).Reply(llm.Text(twoCities.end)),
 		llm.When().Reply(llm.Text(twoCities.end), story.Calls([]string{"Rome"})[0]),
 	)
@@ -194,7 +150,7 @@ var afterEachOther = harness.Case{ID: "loop/two-questions",
 		return s.Sample(s.Ask("Name a colour."))
 	},
 	Script: func(mark string) []*llm.Rule {
-		return append(umbrella.rules(conversation(mark, 1)), llm.When().Reply(llm.Text("Teal.")))
+		return append(umbrella.rules(mark, conversation(mark, 1)), llm.When().Reply(llm.Text("Teal.")))
 	},
 	Expect: umbrella}
 

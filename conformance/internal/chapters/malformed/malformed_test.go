@@ -35,6 +35,13 @@ func ending(p trace.Process) func(*session) {
 	return after(func(s *session) { s.Ends(p) })
 }
 
+// endingLater is a case that is over when the client ends so.
+func endingLater(p trace.Process) func(*session) {
+	return after(func(s *session) {
+		stillThere(s.Answers(tracetest.Saying("Blue."))).Marks(trace.MarkHandlerEnded, "").Ends(p)
+	})
+}
+
 // stillThere is another plain question with its answer.
 func stillThere(s *session) *session {
 	return s.Asks(tracetest.Asking("Are you still there?")).Answers(tracetest.Saying("Yes."))
@@ -65,6 +72,8 @@ func TestAClientSurvivesAMalformedRequest(t *testing.T) {
 			stillThere(s.Answers(tracetest.Saying("Blue."))).Ends(trace.Process{Signal: "killed"})
 		}), "it was ended by the signal killed"),
 		fails("it hangs", ending(trace.Process{Deadline: true}), "it was still running after 1m0s"),
+		unobserved("the run is interrupted", endingLater(trace.Process{Interrupted: true}), "interrupted"),
+		unsupported("its time is up", endingLater(trace.Process{Deadline: true, Unfinished: true}), "time was up"),
 		passes("it continues and fails at its end",
 			func(s *session) { refused(s); s.Ends(trace.Process{ExitCode: 1}) }),
 		unobserved("it does not answer the plain question",
@@ -94,7 +103,7 @@ func TestAMalformedRequestIsRefused(t *testing.T) {
 		legacy(passes("an error", refused, noRole+" with the code -32602")),
 		modern(passes("not fulfilled", refused, noRole)),
 		modern(unsupported("a response may still come", nothing, "one could still have come")),
-		warns("a result", result, noRole+", found a result"),
+		warns("a result", result, "missing-role: expected a refusal of "+noRole),
 		modern(warns("an error in place of a result",
 			after(func(s *session) { s.Answers(`{"code":-32602,"message":"no role"}`).PassesBarrier() }),
 			"a response that is not a result")),
@@ -111,7 +120,8 @@ func TestAMalformedRequestIsRefused(t *testing.T) {
 	judges(t, "error-code", "missing-role",
 		legacy(passes("invalid params", refused, "-32602")),
 		legacy(passes("invalid request", refusing(-32600), "-32600")),
-		legacy(warns("another code", refusing(-32603), noRole+", found -32603")),
+		legacy(warns("another code", refusing(-32603),
+			"missing-role: expected the code -32602 or -32600 for "+noRole+", found -32603")),
 		legacy(inapplicable("a result", result, "did not refuse")),
 		legacy(row(crashes.Name, crashed, crashes.Verdict, crashes.Message)),
 	)
@@ -133,7 +143,7 @@ func TestAMalformedRequestCostsNoModelCall(t *testing.T) {
 			}), "the model refused"),
 		unobserved("a model request of no case",
 			after(func(s *session) { unmarked(s); s.Refuses(-32602, "no role").PassesBarrier() }),
-			"without the mark of any case"),
+			"unmarked request"),
 		passes("an earlier model request of no case", func(s *session) { unmarked(s); refused(s) }),
 		unobserved("a model call may still come", nothing, "could still have come"),
 		crashes,

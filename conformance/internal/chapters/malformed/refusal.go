@@ -49,9 +49,10 @@ var badSchema = check.Check{
 func judgeRefusal(e *evidence.Case) check.Verdict {
 	r := wrongRequest(e)
 	if a := r.Result(); a != nil {
-		v := check.Fail("expected a refusal of %s, found a result", request(e))
+		v := check.Fail("%s: expected a refusal of %s, found a result", caseName(e), request(e))
 		if e.Revision.Modern() && a.Member("content") == nil {
-			v = check.Fail("expected an unfulfilled input request for %s, found a response that is not a result", request(e))
+			v = check.Fail("%s: expected an unfulfilled input request for %s, found a response that is not a result",
+				caseName(e), request(e))
 		}
 		return show(v, e).ShowResult(a)
 	}
@@ -60,6 +61,12 @@ func judgeRefusal(e *evidence.Case) check.Verdict {
 		return check.Pass("the client refused %s with the code %d", request(e), a.Err.Code).ShowJSON(a.Place, a.RawErr)
 	}
 	return neitherFulfilledNorRefused(e).Or(check.Pass("the client did not fulfil %s", request(e)).At(r.Asked))
+}
+
+// caseName returns the name of the case, without its scenario.
+func caseName(e *evidence.Case) string {
+	_, name, _ := strings.Cut(e.Case.ID, "/")
+	return name
 }
 
 // neitherFulfilledNorRefused returns the verdict for a request without a response that is not, or may not be, a
@@ -93,7 +100,7 @@ var errorCode = check.Check{
 		if code := a.Err.Code; code == evidence.CodeInvalidParams || code == evidence.CodeInvalidRequest {
 			return check.Pass("the client refused %s with the code %d", request(e), code).Show(a.At("code"), "%d", code)
 		}
-		v := check.Fail("expected the code %d or %d for %s, found %d",
+		v := check.Fail("%s: expected the code %d or %d for %s, found %d", caseName(e),
 			evidence.CodeInvalidParams, evidence.CodeInvalidRequest, request(e), a.Err.Code)
 		return show(v, e).ShowJSON(a.Place, a.RawErr)
 	},
@@ -118,11 +125,8 @@ var noModelCall = check.Check{
 		if v := perished(e); v != nil {
 			return *v
 		}
-		for _, unmarked := range s.Unmarked {
-			if s.Order[unmarked.Ref] > s.Order[r.Asked.Ref] {
-				return check.NotObserved("the model received a request without the mark of any case, which may be for this one").
-					At(unmarked)
-			}
+		if v := check.Unmarked(e, r); v != nil {
+			return *v
 		}
 		if why := s.Unsettled(r.Asked); why != "" {
 			return check.NotObserved("a model call could still have come: %s", why).At(r.Asked)
@@ -142,7 +146,7 @@ var tolerated = check.Check{
 	Fix:   "Nothing to fix.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := wrongRequest(e)
-		_, name, _ := strings.Cut(e.Case.ID, "/")
+		name := caseName(e)
 		if a := r.Result(); a != nil {
 			how := "answered"
 			x := r.LastExchange()

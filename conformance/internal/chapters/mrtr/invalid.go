@@ -86,8 +86,8 @@ var missingResultType = check.Check{
 		if outcome == harness.Completed {
 			return check.Pass("the client treated the result as complete").At(at)
 		}
-		return check.Warn("the client refuses a result without resultType (%s), which an older server may send", outcome).
-			At(at)
+		return check.Info("the client refuses a result without resultType (%s): only servers of older revisions send one",
+			outcome).At(at)
 	},
 }
 

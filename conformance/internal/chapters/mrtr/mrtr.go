@@ -20,9 +20,8 @@ var Scenario = check.Scenario{
 	Cases: slices.Concat(stateCases, []harness.Case{several, mixed, bareInput, fiveRounds, forEver, prompt, resource,
 		untyped, unknownType, direct, ping, undeclared}, badInputs),
 	Checks: []check.Check{
-		retried, everyKey, answersValid, stateEchoed, stateEmpty, noStateInvented, newID, sameParams, retriesOnce, rounds,
-		endless, stateOnly, isolation, promptsAndResources, missingResultType, unknownResultType, directRequestUnanswered,
-		noResponses, requestIDs, undeclaredInput, badInput,
+		retried, rounds, endless, stateOnly, promptsAndResources, missingResultType, unknownResultType,
+		directRequestUnanswered, noResponses, undeclaredInput, badInput,
 	},
 }
 
@@ -67,7 +66,7 @@ func inputRequired(e *evidence.Case) *check.Verdict {
 	if why, ok := e.Expect.(asksNothing); ok && e.Over {
 		return check.Instead(check.NotApplicable("%s", why))
 	}
-	return check.Instead(check.NotObserved("the server did not ask for input%s", e.Died()))
+	return check.Instead(check.NotObserved("the server did not ask for input%s", e.WhySilent(e.FirstCall)))
 }
 
 // someRetry needs a retry.
@@ -90,39 +89,9 @@ func modelAnswered(e *evidence.Case) *check.Verdict {
 // settled needs a trace that settles that no retry follows the result of a request.
 func settled(e *evidence.Case, from *request) *check.Verdict {
 	at := from.InputRequired.Place
-	why := e.Session.Unsettled(at)
-	return check.Unless(why == "", check.NotObserved("no retry came, but one could still have come: %s", why).At(at))
-}
-
-// noFault is the verdict on a retry without a fault.
-var noFault check.Verdict
-
-// eachRetry returns a Judge that judges each retry after a result of the kind (nil for every kind), until one has a
-// fault. If none has, it passes with the message.
-func eachRetry(pass string, kind func(*evidence.InputRequired) bool,
-	judge func(e *evidence.Case, from, retry *request) check.Verdict) func(*evidence.Case) check.Verdict {
-	return func(e *evidence.Case) check.Verdict {
-		results := e.InputRequiredResults()
-		var last *request
-		for _, from := range results {
-			if kind != nil && !kind(from.InputRequired) {
-				continue
-			}
-			for _, retry := range from.Retries {
-				if v := judge(e, from, retry); v.Kind != "" {
-					return v
-				}
-				last = retry
-			}
-		}
-		if last == nil {
-			return check.NotObserved("the client sent no retry after such a result (see mrtr/retried)").
-				At(results[0].InputRequired.Place)
-		}
-		return check.Pass("%s", pass).At(last.Place)
+	v := check.UnsettledAfter(e.Session, at, "no retry came, but one could still have come")
+	if v != nil {
+		*v = v.At(at)
 	}
+	return v
 }
-
-func asksForInput(result *evidence.InputRequired) bool { return len(result.Requests) > 0 }
-func hasState(result *evidence.InputRequired) bool     { return result.State != nil }
-func hasNoState(result *evidence.InputRequired) bool   { return result.State == nil }

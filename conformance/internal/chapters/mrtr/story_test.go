@@ -59,14 +59,6 @@ func calls(id any, members string) step {
 	}
 }
 
-// listsTools is a request of the client outside the case.
-func listsTools(id, members string) step {
-	return func(s *session) {
-		s.Frame("", trace.FromClient, 0,
-			`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/list","params":{`+s.Meta()+`"x":1`+members+`}}`)
-	}
-}
-
 // inputs are inputRequests for samples under the keys.
 func inputs(keys ...string) string {
 	var members []string

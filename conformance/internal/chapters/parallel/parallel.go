@@ -3,7 +3,8 @@
 // one text.
 //
 // Each file tells a story: first the cases, in which the server asks and the scripted model answers, then their
-// checks. This file has what several stories share.
+// checks. This file has what several stories share. That the server gets every tool use, and the model every result, is
+// a rule for every case: see package always.
 package parallel
 
 import (
@@ -21,20 +22,17 @@ var Scenario = check.Scenario{
 	ID:        "parallel",
 	Purpose:   "several tools asked for at once, all results back to the model",
 	Revisions: check.WithTools,
-	Cases:     slices.Concat([]harness.Case{twoCities, failingTool, lateFragment, thirtyThree}, richResults),
+	Cases: slices.Concat([]harness.Case{twoCities, failingTool, lateFragment, interleaved, repeatedNames,
+		thirtyThree}, richResults),
 	Checks: []check.Check{
-		allUses, uniqueIDs, streamedUses, lateDelta, resultsReachModel, resultsOrder, usesRestated,
-		errorResult, resultContent, over32Calls,
+		streamedUses, lateDelta, resultsReachModel,
 	},
 }
-
-// cities are what the scripted model asks the weather for, one tool use each. It is the expectation of most cases.
-type cities []string
 
 // weather returns a case in which the model uses a tool for all cities at once, and the server sends the results. The
 // case has a barrier: a client may refuse some of these requests, and what else it answers tells that from a client
 // that answers nothing.
-func weather(id string, results story.Results, names cities) harness.Case {
+func weather(id string, results story.Results, cities ...string) harness.Case {
 	return harness.Case{
 		ID: "parallel/" + id,
 		Handler: func(s *server.Session) (any, error) {
@@ -47,11 +45,10 @@ func weather(id string, results story.Results, names cities) harness.Case {
 		},
 		Script: func(string) []*llm.Rule {
 			return llm.Script(
-				llm.When(llm.Turn(1)).Reply(story.Calls(names)...),
-				llm.When(llm.Turn(2)).Reply(llm.Text("That is the weather.")),
+				llm.When(story.WithResults()).Reply(llm.Text("That is the weather.")),
+				llm.When().ReplyFunc(story.Answers(story.Calls(cities)...)),
 			)
 		},
-		Expect:  names,
 		Barrier: true,
 	}
 }

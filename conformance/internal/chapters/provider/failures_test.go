@@ -34,10 +34,7 @@ func refusesAndStops(s *session) { s.Refuses(-32603, "no") }
 
 func hangs(s *session) { s.Ends(trace.Process{Deadline: true}) }
 
-const (
-	refused   = `"the model is down" (code -32603)`
-	notCalled = "received nothing with the mark of the case"
-)
+const refused = `"the model is down" (code -32603)`
 
 func TestIsErrorRejectsInventedAnswers(t *testing.T) {
 	apology := returns(tracetest.Saying("Sorry, something went wrong."))
@@ -56,31 +53,13 @@ func TestIsErrorRejectsInventedAnswers(t *testing.T) {
 		fails("an error as a result fails",
 			afterFailures(returns(`{"error":{"code":-32603,"message":"no"}}`), 500), "a result without content"),
 		modern(fails("an empty object fails", afterFailures(returns(`{}`), 500), "a result without content")),
-		unobserved("a client that does not call the model is not judged",
-			afterFailures(apology), "the model received no request"),
+		inapplicable("a client that does not call the model is not judged", afterFailures(apology), "answers by itself"),
 		legacy(unobserved("a client that answers nothing at all is not judged",
 			afterFailures(refusesAndStops, 500), `error response to request 1: "no" (code -32603)`)),
 		unobserved("a client that retries until the end is not judged",
 			afterFailures(hangs, 500, 500, 500), "after 3 requests to the model"),
 		unobserved("the message counts to ten",
 			afterFailures(hangs, make([]int, 11)...), "after more than 10 requests to the model"),
-	)
-}
-
-func TestFailedMRTRRejectsRetriesWithoutInput(t *testing.T) {
-	retries := func(responses string) func(*session) {
-		return afterFailures(func(s *session) { s.Retries(responses).OtherwiseAnswers() }, 401)
-	}
-	const missing = "expected an input response in the retry after HTTP 401, found none"
-	judges(t, "failed-mrtr", "unauthorized",
-		modern(passes("no retry passes", afterFailures(refuses, 401), tracetest.NotFulfilled)),
-		modern(passes("a retry with an answer passes",
-			afterFailures(returns(tracetest.Saying("")), 401), "the retry has a response")),
-		modern(fails("a retry without responses fails", retries(`,"inputResponses":{}`), missing)),
-		modern(fails("a retry with the state alone fails", retries(""), missing)),
-		modern(fails("a retry with null fails", afterFailures(returns("null"), 401), missing)),
-		modern(unobserved("a client that does not call the model is not judged",
-			afterFailures(returns(tracetest.Saying("At six."))), "the model received no request")),
 	)
 }
 
@@ -138,25 +117,19 @@ func TestRefusalsAreTold(t *testing.T) {
 		fails("an end of the turn fails", stopped(heldBack, filtered, `"endTurn"`), "for a content filter, found endTurn"),
 		fails("the token limit as the reason fails", stopped(heldBack, filtered, `"maxTokens"`), "found maxTokens"),
 		warns("a missing reason warns", stopped(heldBack, filtered, ""), "found none"),
-		inapplicable("a provider without a reason is not judged",
-			stopped(stop, filtered, `"endTurn"`), "no stop reason for a content filter"),
+		tracetest.InOpenAI(inapplicable("a provider without a reason is not judged",
+			stopped(stop, filtered, `"endTurn"`), "no stop reason for a content filter")),
 	)
-	tests := []tracetest.Test{
+	judges(t, checkID, "refusal",
 		passes("a reason passes", stopped(stop, "", `"refusal"`), "refusal"),
-		fails("a lost refusal fails", stopped(stop, "", `"endTurn"`), "found neither"),
+		tracetest.InOpenAI(fails("a lost refusal fails", stopped(stop, "", `"endTurn"`), "found neither")),
+		tracetest.InOpenAI(passes("the text passes where the provider has no reason",
+			stopped(stop, refusalText, `"endTurn"`), passedOn)),
 		fails("an end of the turn fails if the provider has a reason",
 			stopped(`{"stop_reason":"refusal"}`, refusalText, `"endTurn"`), "for a refusal, found endTurn"),
 		unobserved("unreadable content is not judged",
 			after(stop, returns(tracetest.Without(tracetest.Saying(""), "content"))), tracetest.NoContent),
-	}
-	for provider, said := range map[string]string{
-		"OpenAI": stop, "Responses": `{"status":"completed","output":[]}`, "Ollama": `{"done":true,"done_reason":"stop"}`,
-		"Responses as a stream": `data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
-	} {
-		tests = append(tests, tracetest.Test{Name: "the text passes where the provider has no reason: " + provider,
-			Verdict: report.Pass, Message: passedOn, Steps: stopped(said, refusalText, `"endTurn"`)})
-	}
-	judges(t, checkID, "refusal", tests...)
+	)
 }
 
 func TestRetriesAreReported(t *testing.T) {
@@ -182,7 +155,7 @@ func TestRetriesAreReported(t *testing.T) {
 			limited(950*time.Millisecond, 3*time.Second), "3 requests, no sooner than Retry-After"),
 		informs("a retry that is too early",
 			limited(3*time.Second, 500*time.Millisecond), "3 requests, sooner than Retry-After"),
-		unobserved("no request to the model", afterFailures(refuses), notCalled),
+		unobserved("no request to the model", afterFailures(refuses), "received nothing with the mark of the case"),
 	)
 }
 

@@ -7,8 +7,10 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
@@ -17,16 +19,33 @@ import (
 var permanentErrors = []harness.Case{
 	httpError("unauthorized", 0, llm.Error{Status: http.StatusUnauthorized, Code: "invalid_api_key",
 		Message: "Incorrect API key provided. You can find your key in the settings of your account."}),
-	httpError("forbidden", 0, llm.Error{Status: http.StatusForbidden,
-		Message: "Permission denied: the consumer of api_key:" + harness.PlantedKey + " has been suspended."}),
+	httpError("forbidden", 0, forbidden),
 	httpError("not-found", 0, llm.Error{Status: http.StatusNotFound, Code: "model_not_found",
 		Message: "The model does not exist, or you do not have access to it."}),
+	withResults(),
 }
 
+var forbidden = llm.Error{Status: http.StatusForbidden,
+	Message: "Permission denied: the consumer of api_key:" + harness.PlantedKey + " has been suspended."}
+
 // badRequest is an error that the server may have caused, by the parameters of its request.
-var badRequest = []harness.Case{
-	httpError("bad-request", 0, llm.Error{Status: http.StatusBadRequest,
-		Message: "This model does not take this combination of parameters."}),
+var badRequest = []harness.Case{httpError("bad-request", 0, llm.Error{Status: http.StatusBadRequest,
+	Message: "This model does not take this combination of parameters."})}
+
+// The provider fails after the model used a tool.
+func withResults() harness.Case {
+	c := failing("forbidden-with-results", failure{name: "HTTP 403 for tool results", before: 1},
+		llm.When(llm.ToolResults(0)).Reply(story.Calls([]string{"Oslo"})...), llm.When().Fail(&forbidden))
+	c.Revisions = check.WithTools
+	c.Handler = func(s *server.Session) (any, error) {
+		ask := s.Ask("When does the bridge open?", story.GetWeather)
+		first, err := s.Sample(ask)
+		if err != nil {
+			return nil, err
+		}
+		return s.Sample(ask.After(first, story.Texts("too windy for now")))
+	}
+	return c
 }
 
 // Errors that may pass, so that a client may retry. Here every retry fails. Only Anthropic has a status of its own
@@ -86,7 +105,7 @@ var isError = check.Check{
 	Fix: "Return an error if the provider returned no answer. In 2026-07-28 do not retry the call: " +
 		"leave its input request unfulfilled.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		if e.Rounds[0].AnsweredWhole() {
+		if failedRound(e).AnsweredWhole() {
 			return succeeded(e)
 		}
 		return invented(e)
@@ -100,7 +119,7 @@ var errorCode = check.Check{
 	Cause: "the handler returns one code, such as invalid params or the user's refusal, for every error",
 	Fix:   "Return -32603, or a code of your own, for a failure that the server did not cause.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		answers := e.Rounds[0].Answers
+		answers := failedRound(e).Answers
 		if len(answers) == 0 || answers[0].Err == nil {
 			return check.NotApplicable("the client returned no error")
 		}

@@ -9,36 +9,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
-
-var noSecret = check.Check{
-	ID: "no-secret",
-	Statements: []string{
-		"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25",
-	},
-	Rule:   "The client MUST NOT send the provider's key, its cookies or the account's ID to the server",
-	Levels: check.Must, Requests: 1,
-	Cause: "the client forwards the text of an error that quotes the key, the account or a URL with the key; " +
-		"or one HTTP client sends the model's headers to the server, too",
-	Fix: "Write an error message of your own, and log the provider's text and headers. " +
-		"Use separate HTTP clients for the provider and the server. (The values shown were planted for the run.)",
-	Judge: func(e *evidence.Case) check.Verdict {
-		if e.Session.Trace.Header.Key == "" {
-			return check.Unsupported("the trace names no planted key")
-		}
-		planted := harness.Planted(e.Session.Trace.Header.Key)
-		for _, message := range sentHere(e) {
-			if hit, where, text := message.Find(planted); text != "" {
-				return check.Fail("expected no secret of the provider in what the client sends, found %s%s",
-					hit.Name, evidence.DescribeForm(hit)).Show(where, "%s", text)
-			}
-		}
-		return nothingFound(e, "no planted secret")
-	},
-}
 
 var noUpstreamBody = check.Check{
 	ID: "no-upstream-body", Cases: names(permanentErrors, badRequest, temporaryErrors, singleRateLimit, cuts),
@@ -47,7 +19,7 @@ var noUpstreamBody = check.Check{
 	Cause: "the client returns the SDK's error text, which contains all that the provider said",
 	Fix:   "Write a message of your own, such as \"the model is not available\", and log the rest.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		bodies := errorBodies(e.Rounds[0])
+		bodies := errorBodies(failedRound(e))
 		for _, message := range e.Session.Sendings(func(caseID string) bool { return caseID == e.Case.ID }) {
 			if hit, where, text := message.Find(internals); text != "" {
 				return check.Fail("expected an error message of the client's own, found %s%s",
@@ -86,17 +58,6 @@ func nothingFound(e *evidence.Case, what string) check.Verdict {
 	}
 }
 
-// sentHere returns what the client sent in the case. For the scenario's first case in the session, it adds what the
-// client sent outside the scenario.
-func sentHere(e *evidence.Case) []evidence.Sending {
-	inScenario := func(caseID string) bool { return strings.HasPrefix(caseID, check.ProviderPrefix) }
-	cases := e.Session.Trace.Header.Cases
-	first := cases[slices.IndexFunc(cases, func(c trace.Case) bool { return inScenario(c.ID) })]
-	return e.Session.Sendings(func(caseID string) bool {
-		return caseID == e.Case.ID || first.ID == e.Case.ID && !inScenario(caseID)
-	})
-}
-
 // errorBody is the JSON body of a provider's error.
 type errorBody struct {
 	raw     json.RawMessage
@@ -109,7 +70,8 @@ type errorBody struct {
 func errorBodies(r *evidence.Round) []errorBody {
 	var bodies []errorBody
 	for _, x := range r.Model {
-		for _, document := range evidence.Documents(x.Answer) {
+		documents, _, _ := dialect.Documents(x.Answer) // those that are valid
+		for _, document := range documents {
 			var o, details dialect.Object
 			if json.Unmarshal(document, &o) != nil || !o.Has("error") {
 				continue

@@ -9,7 +9,10 @@ import (
 
 // resultDespiteFailure needs a result from the client. A client that refused passes.
 func resultDespiteFailure(e *evidence.Case) *check.Verdict {
-	r := e.Rounds[0]
+	r, before := failedRound(e), failureOf(e).before
+	if len(e.Rounds) <= before {
+		return check.Instead(check.NotSent(e, before+1))
+	}
 	if how := check.Refusal(e, r); how != "" {
 		return check.Instead(check.Pass("after %s the client returned no answer: %s", failureOf(e), how))
 	}
@@ -28,7 +31,7 @@ func resultDespiteFailure(e *evidence.Case) *check.Verdict {
 
 // timedOut returns the verdict for a client that may have meant to retry when its time was up; nil for any other.
 func timedOut(e *evidence.Case) *check.Verdict {
-	r, ended := e.Rounds[0], e.Session.Ended
+	r, ended := failedRound(e), e.Session.Ended
 	if len(r.Model) == 0 || len(r.Answers) > 0 || ended == nil || !ended.Deadline {
 		return nil
 	}
@@ -42,11 +45,11 @@ func timedOut(e *evidence.Case) *check.Verdict {
 // unknown which of several concurrent calls it belongs to.
 func modelCalled(e *evidence.Case) *check.Verdict {
 	var v check.Verdict
-	switch why := e.Rounds[0].CassetteMiss(); {
+	switch why := failedRound(e).CassetteMiss(); {
 	case why != "":
 		v = check.NotObserved("the model had no answer and no failure for the client: %s", evidence.Clip(why))
 	case len(e.Session.Exchanges[e.Case.ID]) == 0:
-		v = check.NotObserved("the client did not call the model: it received nothing with the mark of the case")
+		v = check.Unasked("the client did not call the model: it received nothing with the mark of the case")
 	default:
 		return nil
 	}
@@ -60,7 +63,7 @@ func succeeded(e *evidence.Case) check.Verdict {
 
 // invented is the verdict for a result that is not the model's.
 func invented(e *evidence.Case) check.Verdict {
-	a, x := e.Rounds[0].Result(), e.Rounds[0].LastExchange()
+	a, x := failedRound(e).Result(), failedRound(e).LastExchange()
 	found := "an answer"
 	if evidence.IsNoAnswer(a) {
 		found = "a result without content"

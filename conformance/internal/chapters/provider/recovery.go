@@ -4,29 +4,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
-
-var failedMRTR = check.Check{
-	ID: "failed-mrtr", Cases: names(permanentErrors, badRequest, temporaryErrors, cuts),
-	Statements: []string{"2026-07-28/mrtr/22"},
-	Rule:       "The client MUST NOT retry a call without a response to each of its input requests",
-	Levels:     check.InModern(report.Must), Requests: 1,
-	Cause: "the client leaves out failed input requests, or responds with null, and retries the call with the rest",
-	Fix: "Retry a call only with a response under every key of its inputRequests. " +
-		"Otherwise end the call, and report the error to the user or the model.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		v := check.RetriedWithoutKey(e, "expected an input response in the retry after %s, found none", failureOf(e))
-		if v != nil {
-			return *v
-		}
-		if v := resultDespiteFailure(e); v != nil {
-			return *v
-		}
-		return check.Pass("the retry has a response to each input request").At(e.Rounds[0].Result().Place)
-	},
-}
 
 var alive = check.Check{
 	ID:     "alive",
@@ -35,7 +14,7 @@ var alive = check.Check{
 	Cause: "an uncaught exception ends the process or the session",
 	Fix:   "Catch the provider's error in the sampling handler, and return it as the error of that one request.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		s, asked, f := e.Session, e.Rounds[0].Asked, failureOf(e)
+		s, asked, f := e.Session, failedRound(e).Asked, failureOf(e)
 		result, refused := firstAnswerAfter(s, asked.Ref)
 		if result != nil {
 			return check.Pass("after %s the client responded to the next request", f).At(result.Place)

@@ -1,13 +1,11 @@
 package provider
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
@@ -59,15 +57,6 @@ var refusalTold = check.Check{
 // endsAsUsual reports whether the provider gave a refusal the stop reason of any other answer. OpenAI and compatible
 // providers mark a refusal by its field, if at all, and Ollama has one stop reason for everything.
 func endsAsUsual(x *evidence.Exchange) bool {
-	return slices.ContainsFunc(evidence.Documents(x.Answer), func(document json.RawMessage) bool {
-		var o, response dialect.Object
-		if json.Unmarshal(document, &o) != nil {
-			return false
-		}
-		var choices []dialect.Object
-		_ = o.Read("choices", &choices) // other dialects may have a member of another type
-		_ = o.Read("response", &response)
-		return slices.ContainsFunc(choices, func(c dialect.Object) bool { return c.Text("finish_reason") == "stop" }) ||
-			o.Text("done_reason") == "stop" || o.Text("status") == "completed" || response.Text("status") == "completed"
-	})
+	reply := x.Reply()
+	return reply != nil && (reply.FinishReason == "stop" || reply.FinishReason == "completed")
 }

@@ -73,8 +73,8 @@ var createdTask = check.Check{
 		case task.Text("status") != "working":
 			return fail(`expected a new task with the status "working", found %s`, check.OrMissing(task["status"]))
 		}
-		for caseID := range e.Session.Calls {
-			t := e.Session.Case(caseID).Task()
+		for _, other := range e.Session.Trace.Header.Cases {
+			t := e.Session.Case(other.ID).Task()
 			if t != nil && t.ID == id && t.States[0].Position < e.Session.Order[r.Asked.Ref] {
 				return fail("expected a taskId that no other task has, found %q again", id).At(t.States[0].Place)
 			}
@@ -91,7 +91,7 @@ var timestamps = must(check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		for _, s := range e.Task().States {
 			for _, name := range []string{"createdAt", "lastUpdatedAt"} {
-				if s.Source != evidence.TaskStatus && !s.HasTime(name) {
+				if !s.HasTime(name) {
 					return check.Fail("expected an ISO 8601 time as %s", name).ShowJSON(s.At(name), s.Object[name])
 				}
 			}
@@ -114,7 +114,7 @@ var ttlStated = must(check.Check{
 			}
 		}
 		if !e.Task().ShownBy(evidence.TasksGet) {
-			return check.NotObserved("no response to tasks/get shows the task%s", e.Died())
+			return check.NotObserved("no response to tasks/get shows the task%s", e.WhySilent(e.FirstCall))
 		}
 		return check.Pass("responses to tasks/get have a ttl")
 	},
@@ -147,7 +147,7 @@ var status = must(check.Check{
 			}
 		}
 		if len(t.States) == 1 {
-			return check.NotObserved("the client shows the task only when it creates it%s", e.Died())
+			return check.NotObserved("the client shows the task only when it creates it%s", e.WhySilent(e.FirstCall))
 		}
 		return check.Pass("the status changes as the protocol allows")
 	},

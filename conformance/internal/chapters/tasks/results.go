@@ -69,7 +69,7 @@ var resultEqualsPlain = must(check.Check{
 		case i >= 0 && e.Rounds[i].RefusedWithoutTask():
 			return check.NotApplicable("the client takes sampling requests only as tasks, so there is nothing to compare")
 		case i < 0 || len(e.Rounds[i].Answers) == 0:
-			return check.NotObserved("the plain request has no response to compare with%s", e.Died())
+			return check.NotObserved("the plain request has no response to compare with%s", e.WhySilent(e.FirstCall))
 		}
 		plain := e.Rounds[i].Answers[0]
 		expected, found := plain.Outcome(), last.Response.Outcome()

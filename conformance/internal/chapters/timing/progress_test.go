@@ -1,7 +1,6 @@
 package timing
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
@@ -86,66 +85,6 @@ func TestProgressOfASamplingRequest(t *testing.T) {
 	})
 	add(ends, "a session without a barrier", report.Unsupported, "", func(s progressStory) {
 		s.asks("7").reports("7", "1").answers()
-	})
-	tracetest.Run(t, catalogue, tests)
-}
-
-// requests is a request of the client with a progress token; gets is the response to it.
-func (s progressStory) requests(caseID string, id int, token string) progressStory {
-	meta := `"_meta":{"progressToken":` + token + `},`
-	if own := s.Meta(); own != "" {
-		meta = `"_meta":{"progressToken":` + token + "," + own[len(`"_meta":{`):]
-	}
-	s.Frame(caseID, trace.FromClient, 0,
-		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{%s"cursor":"x"}}`, id, meta))
-	return s
-}
-
-func (s progressStory) gets(id int) progressStory {
-	s.Frame("", trace.ToClient, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[]}}`, id))
-	return s
-}
-
-func TestTheClientsOwnProgressTokens(t *testing.T) {
-	const shape, unique = "time/token-shape", "time/token-unique"
-	together := func(a, b string) func(progressStory) {
-		return func(s progressStory) { s.requests("", 20, a).requests("", 21, b).gets(20).gets(21) }
-	}
-	var tests []tracetest.Test
-	add := func(check, name string, v report.Verdict, message string, steps func(progressStory)) {
-		tests = append(tests, tracetest.Test{Check: check, Name: name, CaseID: "progress", Verdict: v, Message: message,
-			Steps: func(s *session) {
-				steps(progressStory{s})
-				progressStory{s}.asks("").answers().PassesBarrier()
-			}})
-	}
-	for _, check := range []string{shape, unique} {
-		add(check, "no token", report.NotApplicable, "no progress", func(progressStory) {})
-		add(check, "tokens of both types", report.Pass, "", together(`"1"`, `1`))
-	}
-	add(shape, "integers in other notations", report.Pass, "", together(`1.0`, `2e3`))
-	for _, token := range []string{`1.5`, `null`, `{}`} {
-		add(shape, token, report.Fail, "found "+token, together(`1`, token))
-	}
-	add(unique, "the same together", report.Fail, `"t" twice`, together(`"t"`, `"t"`))
-	add(unique, "the same in turn", report.NotApplicable, "", func(s progressStory) {
-		s.requests("", 20, `"t"`).gets(20).requests("", 21, `"t"`).gets(21)
-	})
-	add(unique, "the same, before a cancel that it overtakes", report.NotApplicable, "", func(s progressStory) {
-		s.requests("", 20, `"t"`).requests("", 21, `"t"`).GivesUp("20")
-		s.gets(21)
-	})
-	add(unique, "the same, before the end of the stream", report.NotApplicable, "", func(s progressStory) {
-		s.requests(s.CaseID, 20, `"t"`).requests("", 21, `"t"`).Closes()
-		s.gets(21)
-	})
-	add(unique, "the same, beside a cancel of another request", report.Fail, "", func(s progressStory) {
-		s.requests("", 20, `"t"`).GivesUp("19")
-		s.requests("", 21, `"t"`).gets(21)
-	})
-	add(unique, "the same, beside the end of another stream", report.Fail, "", func(s progressStory) {
-		s.requests("", 20, `"t"`).Closes()
-		s.requests("", 21, `"t"`).gets(21)
 	})
 	tracetest.Run(t, catalogue, tests)
 }

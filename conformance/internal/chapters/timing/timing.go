@@ -16,6 +16,5 @@ var Scenario = check.Scenario{
 	Cases:     []harness.Case{stallHeaders, stallMidstream, slow, drip, pinged, progress},
 	Checks: []check.Check{
 		modelStalls, streamStalls, modelSlow, totalLimit, aliveWhileSampling, progressToken, progressRises, progressEnds,
-		tokenShape, tokenUnique,
 	},
 }

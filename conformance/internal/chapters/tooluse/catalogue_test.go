@@ -2,6 +2,7 @@ package tooluse
 
 import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -10,16 +11,17 @@ import (
 
 // The forms of a test: see package tracetest.
 var (
-	judges      = tracetest.Judging(Scenario)
-	row         = tracetest.Row
-	passes      = tracetest.Passes
-	fails       = tracetest.Fails
-	warns       = tracetest.Warns
-	unobserved  = tracetest.Unobserved
-	unsupported = tracetest.Unsupported
-	legacy      = tracetest.Legacy
-	native      = tracetest.InNative
-	openAI      = tracetest.InOpenAI
+	judges       = tracetest.Judging(Scenario)
+	row          = tracetest.Row
+	passes       = tracetest.Passes
+	fails        = tracetest.Fails
+	warns        = tracetest.Warns
+	unobserved   = tracetest.Unobserved
+	unsupported  = tracetest.Unsupported
+	inapplicable = tracetest.Inapplicable
+	legacy       = tracetest.Legacy
+	native       = tracetest.InNative
+	openAI       = tracetest.InOpenAI
 )
 
 var catalogue = check.Catalogue{Scenario}
@@ -43,13 +45,27 @@ const refusal = `"refused" (code -32603)`
 // refusing is a client that asks the model and returns an error, silent one that returns nothing.
 func refusing(s *session) { silent(s); s.Refuses(-32603, "refused").OtherwiseAnswers() }
 func silent(s *session) {
-	s.Asks(tracetest.AskingForFlight()).Prompts(tracetest.AskingForFlight())
+	s.Asks(tracetest.AskingForFlight()).Prompts(tracetest.AskingForFlight()).UsesTool("book_flight", story.Booking)
+}
+
+// ofModel are the tests of clients whose model uses another tool.
+func ofModel(use toolUse, tests ...test) []test {
+	for i, test := range tests {
+		tests[i].Steps = func(s *session) {
+			said := (&session{Dialect: s.Dialect, Trace: &trace.Trace{}, Seq: map[string]int64{}}).UsesTool(use.name, use.input)
+			test.Steps(s)
+			for _, e := range s.Trace.Events {
+				if e.Chunk != nil {
+					e.Chunk.Data = said.Trace.Events[0].Chunk.Data
+				}
+			}
+		}
+	}
+	return tests
 }
 
 // unasked is a client that answers without a model.
 func unasked(s *session) { s.Asks(tracetest.AskingForFlight()).Answers(tracetest.Booked()) }
-
-const noModelRequest = "the model received no request for sampling request 1"
 
 // saying is a client that answers with a text, holding one with content as it is written, unreadable one without
 // content.

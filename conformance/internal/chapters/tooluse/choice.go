@@ -14,49 +14,41 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// The server sets a tool choice, and the model obeys the choice that it receives. The expectation is the choice that
-// must reach the model.
+// The server sets a tool choice, and the model obeys the choice that it receives.
 var (
-	auto     = chosen("auto", dialect.ChoiceAuto, server.ToolChoice{Mode: dialect.ChoiceAuto})
-	required = chosen("required", dialect.ChoiceRequired, server.ToolChoice{Mode: dialect.ChoiceRequired})
-	none     = chosen("none", dialect.ChoiceNone, server.ToolChoice{Mode: dialect.ChoiceNone})
-	noMode   = chosen("no-mode", dialect.ChoiceAuto, server.ToolChoice{})
+	auto     = chosen("auto", server.ToolChoice{Mode: dialect.ChoiceAuto})
+	required = chosen("required", server.ToolChoice{Mode: dialect.ChoiceRequired})
+	none     = chosen("none", server.ToolChoice{Mode: dialect.ChoiceNone})
+	noMode   = chosen("no-mode", server.ToolChoice{})
 )
 
-func chosen(id, expect string, choice server.ToolChoice) harness.Case {
-	return expecting(expect, flight(id, &choice,
+func chosen(id string, choice server.ToolChoice) harness.Case {
+	return flight(id, &choice,
 		llm.When(llm.Choice(dialect.ChoiceNone)).Reply(llm.Text("I would book it, if I might.")),
-		llm.When(llm.Offers("book_flight")).Reply(simpleBooking.call()),
+		llm.When(story.Offers("book_flight")).ReplyFunc(simpleBooking.call()),
 		llm.When().Reply(llm.Text("I have no tool to book it with.")),
-	))
+	)
 }
 
-var choiceAuto = check.Check{
-	ID: "choice-auto", Cases: []string{"auto"},
-	Rule:   "The tool choice auto reaches the model, or is omitted, which means the same",
+var choiceAccepted = check.Check{
+	ID: "choice-accepted", Cases: []string{"auto", "required", "none"},
+	Rule:   "The client accepts every tool choice, and gives it to the model in the provider's term",
 	Levels: check.Robust, Requests: 1,
-	Cause: "the tool choice for the client's own tools is sent with every request",
-	Fix:   "Send the provider's term for auto, or omit the tool choice.",
-	Judge: judgeChoice,
-}
-
-var choiceRequired = check.Check{
-	ID: "choice-required", Cases: []string{"required"},
-	Statements: []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10"},
-	Rule:       "The tool choice required reaches the model, in the provider's term",
-	Levels:     check.Robust, Requests: 1,
-	Cause: "toolChoice is not passed on, so the model may answer without a tool",
-	Fix:   `Send the provider's term: "required" to OpenAI, {"type":"any"} to Anthropic, ANY to Gemini.`,
-	Judge: judgeChoice,
-}
-
-var choiceNone = check.Check{
-	ID: "choice-none", Cases: []string{"none"},
-	Rule:   "The tool choice none reaches the model, in the provider's term, or the model receives no tools",
-	Levels: check.Robust, Requests: 1,
-	Cause: "toolChoice is not passed on, and an omitted tool choice means auto",
-	Fix:   `Send the provider's term: "none" to OpenAI, {"type":"none"} to Anthropic, NONE to Gemini. Or omit the tools.`,
-	Judge: judgeChoice,
+	Cause: "the tool choice is passed on in MCP's form, or in that of another provider",
+	Fix: `Send the provider's term. For required it is "required" to OpenAI, {"type":"any"} to Anthropic, ANY to Gemini.` +
+		` For none it is "none", {"type":"none"}, NONE, or no tools.`,
+	Judge: func(e *evidence.Case) check.Verdict {
+		r := e.Rounds[0]
+		if how := refusedAlone(e); how != "" {
+			return check.Warn("expected the tool choice to be accepted, found a refusal: %s", how).
+				ShowJSON(r.Asked.At("toolChoice"), choiceOf(r))
+		}
+		x, v := acceptedChoice(e)
+		if v != nil {
+			return *v
+		}
+		return check.Pass("the model accepts the tool choice").Show(x.Place, "%s", choiceAndTools(x.Request))
+	},
 }
 
 var choiceEmpty = check.Check{
@@ -68,48 +60,54 @@ var choiceEmpty = check.Check{
 	Fix:   "Treat a missing mode as auto.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if how := check.RefusalWithTools(e, r); how != "" && len(r.Model) == 0 {
+		if how := refusedAlone(e); how != "" {
 			return check.Fail("expected a toolChoice without a mode to be accepted, found a refusal: %s", how).
 				Show(r.Asked.At("toolChoice"), "{}")
 		}
-		return judgeChoice(e)
+		x, v := acceptedChoice(e)
+		switch {
+		case v != nil:
+			return *v
+		case len(x.Request.Tools) == 0:
+			return check.NotApplicable("the model was offered no tools (see always/model-was-given)").At(x.Place)
+		}
+		verdict := check.Pass("the tool choice auto reached the model")
+		if got := x.Request.ToolChoice; cmp.Or(got, dialect.ChoiceAuto) != dialect.ChoiceAuto {
+			verdict = check.Fail("expected the tool choice auto in the model request, found %s", got)
+		}
+		return verdict.ShowAs("server sent", r.Asked.At("toolChoice"), "{}").
+			ShowAs("model received", x.Place, "%s", choiceAndTools(x.Request))
 	},
 }
 
-// judgeChoice compares the tool choice that the model received with the expected one.
-func judgeChoice(e *evidence.Case) check.Verdict {
-	r, want := e.Rounds[0], check.Expected[string](e)
-	if how := check.RefusalWithTools(e, r); how != "" && len(r.Model) == 0 {
-		return check.Warn("expected the tool choice %s to be accepted, found a refusal: %s", want, how).
-			Show(r.Asked.At("toolChoice"), "%q", want)
+// refusedAlone returns how the client refused the request by itself, without the model; "" if it did not.
+func refusedAlone(e *evidence.Case) string {
+	if len(e.Rounds[0].Model) > 0 {
+		return ""
 	}
-	x, v := check.ModelRequest(r)
-	if v != nil {
-		return *v
-	}
-	return compareChoice(e.Session, x, want).ShowAs("server sent", r.Asked.At("toolChoice"), "%q", want).
-		ShowAs("model received", x.Place, "%s", choiceAndTools(x.Request))
+	return check.RefusalWithTools(e, e.Rounds[0])
 }
 
-func compareChoice(s *evidence.Session, x *evidence.Exchange, want string) check.Verdict {
-	got, tools := x.Request.ToolChoice, x.Request.Tools
-	switch {
-	case x.End.Refused != "" && !modelAcceptsTools(s):
-		return check.NotObserved("the model refuses all tools of this client (see tool-use/tools-reach-model): %s",
-			x.End.Refused)
-	case x.End.Refused != "":
-		return check.Fail("expected a valid tool choice %s in the model request, the model refused it: %s",
-			want, x.End.Refused)
-	case want == dialect.ChoiceNone && (got == want || len(tools) == 0):
-		return check.Pass("the model was not allowed to use a tool")
-	case len(tools) == 0:
-		return check.NotObserved("the model was offered no tools (see tool-use/tools-reach-model)")
-	case got == want, want == dialect.ChoiceAuto && got == "":
-		return check.Pass("the tool choice %s reached the model", want)
-	case x.Request.Dialect == dialect.Ollama:
-		return check.Info("Ollama has no tool choice %s", want)
+// choiceOf returns the tool choice that the server sent.
+func choiceOf(r *evidence.Round) []byte { return evidence.ObjectOf(r.Raw)["toolChoice"] }
+
+// acceptedChoice returns the request to the model, or the verdict for one that the model refused for its tool choice.
+func acceptedChoice(e *evidence.Case) (*evidence.Exchange, *check.Verdict) {
+	r := e.Rounds[0]
+	if v := check.AsksModel(e); v != nil {
+		return nil, v
 	}
-	return check.Fail("expected the tool choice %s in the model request, found %s", want, choiceText(got))
+	x, v := check.ModelRequest(r)
+	switch {
+	case v != nil || x.End.Refused == "":
+		return x, v
+	case !modelAcceptsTools(e.Session):
+		return nil, check.Instead(check.NotApplicable("the model refuses all tools of this client (see "+
+			"tool-use/tools-accepted): %s", x.End.Refused))
+	}
+	return nil, check.Instead(check.Fail("expected a valid tool choice in the model request, the model refused it: %s",
+		x.End.Refused).ShowAs("server sent", r.Asked.At("toolChoice"), "%s", choiceOf(r)).
+		ShowAs("model received", x.Place, "%s", choiceAndTools(x.Request)))
 }
 
 // modelAcceptsTools reports whether the model answered any request of the session that offers it tools.
@@ -124,23 +122,19 @@ func modelAcceptsTools(s *evidence.Session) bool {
 	return false
 }
 
-func choiceText(choice string) string {
-	return cmp.Or(choice, "nothing, which means auto")
-}
-
 // choiceAndTools describes what a request allows the model.
 func choiceAndTools(r *dialect.Request) string {
-	return fmt.Sprintf("tool choice %s, %s", choiceText(r.ToolChoice), story.Names(r.Tools))
+	return fmt.Sprintf("tool choice %s, %s", cmp.Or(r.ToolChoice, "nothing, which means auto"), story.Names(r.Tools))
 }
 
 // The model uses a tool although the tool choice is none, or although no tool is offered.
 var (
 	noneDefied = flight("none-defied", &server.ToolChoice{Mode: dialect.ChoiceNone},
-		llm.When().Reply(llm.Text("As you like."), simpleBooking.call()))
+		llm.When().ReplyFunc(simpleBooking.call(llm.Text("As you like."))))
 
 	noTools = story.Once("tool-use/no-tools",
-		func(s *server.Session) any { return s.Ask("Book a flight from Zürich to Tokyo.") },
-		llm.When().Reply(llm.Text("I will."), simpleBooking.call()))
+		func(s *server.Session) any { return s.Ask(question) },
+		llm.When().ReplyFunc(simpleBooking.call(llm.Text("I will."))))
 )
 
 var noneForbidsTools = []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"}
@@ -158,19 +152,18 @@ var choiceNoneHolds = check.Check{
 var choiceNoneFiltered = check.Check{
 	ID: "choice-none-filtered", Cases: []string{"none-defied"}, Statements: noneForbidsTools,
 	Rule:   "A tool use that the model makes despite the tool choice none does not reach the server",
-	Levels: check.Robust, Requests: 1, Needs: []check.Need{decodedParams},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{decodedParams, mayUseTools},
 	Cause: "the client relies on the model to obey the tool choice",
 	Fix:   "Remove tool uses from the result if the server's tool choice is none, or return an error.",
 	Judge: unlessRefused("the tool use", judgeNoUse),
 }
 
-var noToolsNoUse = check.Check{
-	ID: "no-tools-no-use", Cases: []string{"no-tools"},
-	Rule:   "The client returns no tool use for a request without tools",
-	Levels: check.Robust, Requests: 1, Needs: []check.Need{decodedParams},
-	Cause: "the host's own tools are in the model request, or a tool use that the model invented is passed on",
-	Fix:   "Offer the model no tools if the request has none, and remove invented tool uses from the result.",
-	Judge: unlessRefused("the tool use", judgeNoUse),
+// mayUseTools needs a model that was offered tools, if it was asked: nobody can be blamed for a model that uses a tool
+// without.
+func mayUseTools(e *evidence.Case) *check.Verdict {
+	x := e.Rounds[0].LastExchange()
+	return check.Unless(x == nil || x.Request == nil || len(x.Request.Tools) > 0,
+		check.NotApplicable("the client offers the model no tools"))
 }
 
 // judgeNoUse passes a result without a tool use.

@@ -3,9 +3,6 @@ package tooluse
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -51,61 +48,34 @@ func refusesChoice(choice string) steps {
 	return func(s *session) { s.Asks(choosing(choice)).Refuses(-32603, "refused").OtherwiseAnswers() }
 }
 
-func TestToolChoicesReachTheModel(t *testing.T) {
-	noTools := func(sent string) steps {
+func TestToolChoicesAreAccepted(t *testing.T) {
+	refusedByModel := func(why string) steps {
 		return func(s *session) {
-			s.Asks(choosing(sent)).Prompts(tracetest.Asking("Book a flight.")).Answers(tracetest.Saying("I cannot."))
-		}
-	}
-	refusedByModel := func(choice, why string) steps {
-		return func(s *session) {
-			prompts(s.Asks(choosing("required")), choice, trace.ModelEnd{Status: 400, Refused: why}).
+			prompts(s.Asks(choosing("required")), "any", trace.ModelEnd{Status: 400, Refused: why}).
 				Refuses(-32603, "the model failed").OtherwiseAnswers()
 		}
 	}
-	judges(t, "choice-auto", "auto",
-		passes("auto", chooses("auto", "auto")),
-		passes("omitted", chooses("auto", "")),
-		fails("as required", chooses("auto", "required"), "auto in the model request, found required"),
-		fails("as none", chooses("auto", "none"), "found none"),
-		unobserved("no tools", noTools("auto"), "was offered no tools"))
-	judges(t, "choice-required", "required", append(refused(report.Warn, refusesChoice("required")),
+	judges(t, "choice-accepted", "required", append(refused(report.Warn, refusesChoice("required")),
 		passes("required", chooses("required", "required")),
-		fails("omitted", chooses("required", ""), "required in the model request, found nothing"),
-		fails("as auto", chooses("required", "auto"), "found auto"),
+		passes("omitted, which another rule judges", chooses("required", "")),
 		openAI(fails("an invalid term", func(s *session) {
-			refusedByModel("any", `tool_choice is "any"`)(s)
+			refusedByModel(`tool_choice is "any"`)(s)
 			s.Calls()
 			booked(s)
 		}, `tool_choice is "any"`)),
-		openAI(unobserved("the model refuses all tools", refusedByModel("required", "no such tools"), "no such tools")),
-		unobserved("the client refuses everything",
-			func(s *session) { s.Asks(choosing("required")).Refuses(-32603, "no") }, noModelRequest))...)
-	judges(t, "choice-none", "none",
-		passes("none", chooses("none", "none")),
-		passes("no tools", noTools("none")),
-		fails("omitted", chooses("none", ""), "none in the model request, found nothing"),
-		fails("as auto", chooses("none", "auto"), "found auto"),
+		openAI(inapplicable("the model refuses all tools", refusedByModel("no such tools"), "no such tools")),
+		unsupported("the client refuses everything",
+			func(s *session) { s.Asks(choosing("required")).Refuses(-32603, "no") }, "never asks the model"))...)
+	judges(t, "choice-accepted", "none",
 		legacy(warns("the client returns an error", refusesChoice("none"), refusal)))
 	judges(t, "choice-empty", "no-mode", append(refused(report.Fail, refusesChoice("{}")),
 		passes("as auto", chooses("{}", "auto")),
 		passes("omitted", chooses("{}", "")),
 		native(passes("without a mode", chooses("{}", "{}"))),
+		inapplicable("no tools", func(s *session) {
+			s.Asks(choosing("{}")).Prompts(tracetest.Asking("Book a flight.")).Answers(tracetest.Saying("I cannot."))
+		}, "was offered no tools"),
 		fails("as none", chooses("{}", "none"), "auto in the model request, found none"))...)
-}
-
-// Ollama has no field for a tool choice, so no client fails.
-func TestAProviderWithoutToolChoicesIsReported(t *testing.T) {
-	for mode, want := range map[string]report.Verdict{
-		dialect.ChoiceAuto: report.Pass, dialect.ChoiceRequired: report.Info, dialect.ChoiceNone: report.Info,
-	} {
-		s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "tool-use/"+mode)
-		chooses(mode, "")(s)
-		ev := evidence.Decode(s.Trace).Case("tool-use/" + mode)
-		ev.Expect = mode
-		ev.Rounds[0].Model[0].Request.Dialect = dialect.Ollama
-		require.Equal(t, want, judgeChoice(ev).Kind, mode)
-	}
 }
 
 func TestUnwantedToolUsesDoNotReachTheServer(t *testing.T) {
@@ -127,9 +97,10 @@ func TestUnwantedToolUsesDoNotReachTheServer(t *testing.T) {
 		legacy(passes("the client returns an error", func(s *session) {
 			s.Asks(asks).Prompts(asks).Refuses(-32603, "refused").OtherwiseAnswers()
 		}, refusal)))
-	for check, caseID := range map[string]string{"choice-none-filtered": "none-defied", "no-tools-no-use": "no-tools"} {
-		judges(t, check, caseID,
-			passes("a text", answering(tracetest.Saying("As you like."))),
-			fails("a tool use", answering(tracetest.Booked("{}")), "found 1"))
-	}
+	judges(t, "choice-none-filtered", "none-defied",
+		passes("a text", answering(tracetest.Saying("As you like."))),
+		fails("a tool use", answering(tracetest.Booked("{}")), "found 1"),
+		inapplicable("a tool use of a model without tools", func(s *session) {
+			s.Asks(asks).Prompts(tracetest.Asking("Book a flight.")).Answers(tracetest.Booked("{}"))
+		}, "offers the model no tools"))
 }

@@ -1,6 +1,7 @@
 package tooluse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -10,62 +11,33 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
-const unwilling = "I would rather not book anything."
-
 // The server requires a tool use, and the model answers with a text.
 var requiredDefied = flight("required-defied", &server.ToolChoice{Mode: dialect.ChoiceRequired},
-	llm.When().Reply(llm.Text(unwilling)))
-
-var requiredUnmet = check.Check{
-	ID: "required-unmet", Cases: []string{"required-defied"},
-	Rule:   "A text in place of a required tool use reaches the server, or the client returns an error",
-	Levels: check.Robust, Requests: 1,
-	Cause: "the client invents a tool use, or drops the text",
-	Fix:   "Pass on what the model says, or return an error.",
-	Judge: unlessRefused("a text in place of a tool use", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
-		failed := func(found string) check.Verdict {
-			return check.Fail("expected the model's text, found %s", found).
-				Show(modelSaid, "%q", unwilling).ShowMembers(a, "content")
-		}
-		switch {
-		case len(a.Uses()) > 0:
-			return failed("a tool use")
-		case !evidence.Holds(a.Blocks(), unwilling):
-			return failed("another text")
-		}
-		return check.Pass("the model's text reached the server").Show(a.At("content"), "%q", unwilling)
-	}),
-}
+	llm.When().Reply(llm.Text("I would rather not book anything.")))
 
 // The model uses a tool, and the provider reports the end of the turn.
-var saysStop = flight("says-stop", nil, llm.When().Reply(simpleBooking.call()).StopReason(llm.EndTurn))
+var saysStop = flight("says-stop", nil, llm.When().ReplyFunc(simpleBooking.call()).StopReason(llm.EndTurn))
 
+// stopBesideCalls leaves a result without the tool call to always/server-was-given.
 var stopBesideCalls = check.Check{
 	ID: "stop-beside-calls", Cases: []string{"says-stop"},
-	Rule:   "Tool calls reach the server even if the provider reports the end of the turn",
-	Levels: check.Robust, Requests: 1,
+	Rule:   "The client accepts tool calls even if the provider reports the end of the turn",
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{modelUses(1)},
 	Cause: "the client reads tool calls only if the finish reason announces them",
 	Fix:   "Read every tool call in the answer, whatever the finish reason is.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if x := r.LastExchange(); x == nil || x.End.Status != 200 {
-			return check.NotObserved("the model did not answer%s", e.WhyNoResult(1))
-		}
-		failed := func(found string) check.Verdict {
-			return check.Fail("expected the tool call beside the end of the turn, found %s", found).
-				Show(modelSaid, "%s, then the end of the turn", simpleBooking)
+		if dialectOf(r) == dialect.Anthropic {
+			return check.NotApplicable("no provider of Anthropic's API reports the end of the turn beside a tool call")
 		}
 		if how := check.RefusalWithTools(e, r); how != "" {
-			return failed("a refusal: " + how)
+			_, place, _ := saidBy(e, 1)
+			return check.Fail("expected the tool call beside the end of the turn, found a refusal: %s", how).At(place)
 		}
-		a, v := check.ReadableResult(e, r)
-		switch {
-		case v != nil:
-			return *v
-		case len(a.Uses()) == 0:
-			return failed("no tool use").ShowMembers(a, "content")
+		if a, v := check.ReadableResult(e, r); v == nil {
+			return check.Pass("the client accepts the answer").ShowUses(a)
 		}
-		return check.Pass("the tool call reached the server").ShowUses(a)
+		return check.NoResult(e, r)
 	},
 }
 
@@ -74,7 +46,7 @@ var cutOff = toolUse{"book_flight", `{"from":"Zürich","to":"Tok`}
 
 // The model's arguments are invalid JSON. A client may ask again; the model then answers with a text.
 var invalidArguments = flight("torn-arguments", nil,
-	llm.When(llm.Turn(1)).Reply(cutOff.call()), llm.When().Reply(llm.Text("Never mind.")))
+	llm.When(asked).ReplyFunc(cutOff.call()), llm.When().Reply(llm.Text("Never mind.")))
 
 var badArguments = check.Check{
 	ID: "bad-arguments", Cases: []string{"torn-arguments"},
@@ -87,12 +59,19 @@ var badArguments = check.Check{
 		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client refuses invalid JSON arguments: %s", how)
 		}
+		if v := check.AsksModel(e); v != nil {
+			return *v
+		}
 		x, v := check.ModelRequest(r)
 		switch {
 		case v != nil:
 			return *v
 		case !sendsArgumentsAsText(x):
 			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
+		}
+		said, v := calledWith(r, isTorn)
+		if v != nil {
+			return *v
 		}
 		a, v := check.ReadableResult(e, r)
 		switch {
@@ -108,11 +87,29 @@ var badArguments = check.Check{
 			return check.Pass("the invalid arguments reached the server as they are").ShowJSON(at, use.Input)
 		case evidence.Contains(input, "Zürich"):
 			return check.Warn("expected the invalid arguments as they are, found them completed").
-				Show(modelSaid, "%s", cutOff).ShowJSON(at, use.Input)
+				Show(said, "%s", cutOff).ShowJSON(at, use.Input)
 		}
 		return check.Fail("expected an error for invalid JSON, found the input %s", evidence.Compact(use.Input)).
-			Show(modelSaid, "%s", cutOff).ShowJSON(at, use.Input)
+			Show(said, "%s", cutOff).ShowJSON(at, use.Input)
 	},
+}
+
+// isTorn reports whether the arguments of a tool use are not an object.
+func isTorn(use dialect.Block) bool {
+	_, isObject := evidence.DecodeJSON(use.Input).(map[string]any)
+	return !isObject && len(use.Input) > 0
+}
+
+// calledWith returns the answer of the round's model with such a tool use, or the verdict for a model without one.
+func calledWith(r *evidence.Round, is func(dialect.Block) bool) (evidence.Place, *check.Verdict) {
+	for _, x := range r.Model {
+		if slices.ContainsFunc(x.Calls(), is) {
+			place := x.Place
+			place.Label = "model said"
+			return place, nil
+		}
+	}
+	return evidence.Place{}, check.Instead(check.NotApplicable("the model made no such call").At(r.Asked))
 }
 
 // sendsArgumentsAsText reports whether the provider sends arguments as text. Gemini and Ollama do not, and Anthropic
@@ -131,12 +128,12 @@ var cancelling = toolUse{"cancel_flight", simpleBooking.input}
 
 // The model uses a tool that was not offered. A client may ask again; the model then answers with a text.
 var unknownTool = flight("unknown-tool", nil,
-	llm.When(llm.Turn(1)).Reply(cancelling.call()), llm.When().Reply(llm.Text("Never mind.")))
+	llm.When(asked).ReplyFunc(cancelling.call()), llm.When().Reply(llm.Text("Never mind.")))
 
 var unofferedTool = check.Check{
 	ID: "unoffered-tool", Cases: []string{"unknown-tool"},
 	Rule:   "The client passes on or refuses a call of a tool that was not offered, and does not run it",
-	Levels: check.Robust, Requests: 1, Needs: []check.Need{notRun},
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{notRun, usesUnoffered},
 	Cause: "the host looks the name up among all its tools, or takes the most similar one",
 	Fix:   "Pass the tool use on, or return an error.",
 	Judge: unlessRefused("a tool that was not offered", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
@@ -151,6 +148,12 @@ var unofferedTool = check.Check{
 		return check.Pass("the tool use reached the server, and the client did not run it").
 			ShowJSON(a.At(use.Path), use.Raw)
 	}),
+}
+
+// usesUnoffered needs a model that used the tool that was not offered.
+func usesUnoffered(e *evidence.Case) *check.Verdict {
+	_, v := calledWith(e.Rounds[0], func(use dialect.Block) bool { return use.Name == cancelling.name })
+	return v
 }
 
 // notRun needs a client that did not run the tool that was not offered. It returns the failure for one that did.

@@ -13,34 +13,24 @@ import (
 
 var noResult = unobserved("no result", silent, tracetest.NoAnswer)
 
-func TestATextInPlaceOfARequiredToolUse(t *testing.T) {
-	judges(t, "required-unmet", "required-defied", append(refused(report.Pass, refusing),
-		passes("the text", saying(unwilling)),
-		passes("in two blocks",
-			holding(`[{"type":"text","text":"I would rather "},{"type":"text","text":"not book anything."}]`)),
-		passes("with a note", saying("(no tool was used) "+unwilling)),
-		fails("a tool use", tracetest.Uses(tracetest.Booked("{}")), "found a tool use"),
-		fails("no text", saying(""), "found another text"),
-		noResult, unreadable)...)
-}
-
 func TestToolCallsBesideTheEndOfTheTurn(t *testing.T) {
-	use := `{"type":"tool_use","id":"a","name":"book_flight","input":` + simpleBooking.input + `}`
 	judges(t, "stop-beside-calls", "says-stop", append(refused(report.Fail, refusing),
 		passes("a tool use", booked),
-		passes("with the provider's stop reason",
-			tracetest.Uses(tracetest.With(tracetest.Booked(), "stopReason", `"endTurn"`))),
-		passes("beside a text", holding(`[{"type":"text","text":""},`+use+`]`)),
-		fails("no tool use", saying(""), "found no tool use"),
+		passes("no tool use, which another rule judges", saying("")),
 		legacy(unobserved("the client refuses everything",
 			func(s *session) { silent(s); s.Refuses(-32603, "no") }, `"no" (code -32603)`)),
-		noResult, unreadable)...)
+		noResult)...)
+	s := tracetest.Begin(t, catalogue, "2025-11-25", dialect.Native, "tool-use/says-stop")
+	booked(s)
+	ev := evidence.Decode(s.Trace).Case("tool-use/says-stop")
+	ev.Rounds[0].Model[0].Request.Dialect = dialect.Anthropic
+	require.Equal(t, report.NotApplicable, stopBesideCalls.Judge(ev).Kind)
 }
 
 func TestInvalidJSONArguments(t *testing.T) {
 	asText := string(dialect.Marshal(cutOff.input))
 	input := func(input string) steps { return tracetest.Uses(tracetest.Booked(input)) }
-	judges(t, "bad-arguments", "torn-arguments", append(refused(report.Pass, refusing),
+	judges(t, "bad-arguments", "torn-arguments", ofModel(cutOff, append(refused(report.Pass, refusing),
 		passes("as text", input(asText)),
 		passes("under a member of the client", input(`{"_raw":`+asText+`,"_error":"unexpected end"}`)),
 		passes("a text, after the model was asked again", saying("Never mind."), `"Never mind."`),
@@ -48,8 +38,10 @@ func TestInvalidJSONArguments(t *testing.T) {
 		fails("an empty object", input(`{}`), "found the input {}"),
 		fails("null", input(`null`), "found the input null"),
 		fails("an empty text", saying(" "), "found an empty result"),
-		unobserved("no model request", unasked, noModelRequest),
-		noResult, unreadable)...)
+		unsupported("no model request", unasked, "never asks the model"),
+		noResult, unreadable)...)...)
+	judges(t, "bad-arguments", "torn-arguments",
+		inapplicable("the model's arguments are valid", booked, "made no such call"))
 }
 
 func TestArgumentsThatAreObjectsAreAlwaysValid(t *testing.T) {
@@ -68,7 +60,7 @@ func TestAToolThatWasNotOffered(t *testing.T) {
 	runs := func(tool string) steps { return later(func(s *session) { wanting(s); calling(s, tool) }) }
 	unreadable := unreadable
 	unreadable.Steps = later(unreadable.Steps)
-	judges(t, "unoffered-tool", "unknown-tool", append(refused(report.Pass, refusing),
+	judges(t, "unoffered-tool", "unknown-tool", ofModel(cancelling, append(refused(report.Pass, refusing),
 		passes("passed on", later(wanting)),
 		passes("passed on, and another tool called", runs("mine")),
 		passes("a text, after the model was asked again", later(saying("Never mind.")), `"Never mind."`),
@@ -77,5 +69,5 @@ func TestAToolThatWasNotOffered(t *testing.T) {
 		fails("an empty text", later(saying("")), "found an empty result"),
 		unsupported("no later request", wanting, "no later sampling request"),
 		legacy(unobserved("no result", later(silent), tracetest.NoAnswer)),
-		unreadable)...)
+		unreadable)...)...)
 }

@@ -108,7 +108,25 @@ var sseRare = check.Check{
 	Judge: readsStyles,
 }
 
-// readsStyles judges that every question got a response, and reached the model unchanged.
+// late reports whether the client reacted to a question only after the next one, although it reacts in time to the
+// plain style: then it read the first stream only where the second one ended its event.
+func late(e *evidence.Case, styles []style, n int) bool {
+	after := func(i int) bool {
+		r := e.Rounds[i]
+		if i+1 >= len(e.Rounds) || len(r.Answers) == 0 {
+			return false
+		}
+		reacted := r.Answers[0].Place
+		if len(r.Model) > 0 {
+			reacted = r.Model[0].Place
+		}
+		return e.Session.Order[reacted.Ref] > e.Session.Order[e.Rounds[i+1].Asked.Ref]
+	}
+	plain := slices.IndexFunc(styles, func(s style) bool { return s.name == plainStyle.name })
+	return after(n) && !after(plain)
+}
+
+// readsStyles judges that every question got a response in time, and reached the model unchanged.
 func readsStyles(e *evidence.Case) check.Verdict {
 	styles := check.Expected[stylesOf](e)(e.Revision)
 	if !e.Session.AnswersAny() {
@@ -126,7 +144,13 @@ func readsStyles(e *evidence.Case) check.Verdict {
 		}
 	}
 	if len(rounds) < len(styles) {
-		return check.NotObserved("the server sent no stream with %s%s", styles[len(rounds)].name, e.Died())
+		return check.NotObserved("the server sent no stream with %s%s", styles[len(rounds)].name, e.WhySilent(e.FirstCall))
+	}
+	for i, r := range rounds {
+		if late(e, styles, i) {
+			return check.Fail("expected a response to a sampling request on a stream with %s, found it after the next event",
+				styles[i].name).At(r.Asked).At(r.Answers[0].Place)
+		}
 	}
 	unchanged := func(r *evidence.Round) bool { return len(r.Model) > 0 && garbled(r) == nil }
 	keepsSome := slices.ContainsFunc(e.Rounds, unchanged)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
@@ -27,6 +28,21 @@ func TestEventsAreReadInEveryStyle(t *testing.T) {
 		{"sse-details", "two rounds", report.NotObserved, "stream with a message on several data lines",
 			[]step{whole, whole, barrier}},
 		{"sse-details", "no response to anything", report.NotObserved, "basic/answered", []step{asks}},
+	})
+	// In the first era all styles are on one stream, so that an event can end another one late.
+	first := func(s *session) { s.Responds("1002", `"result":`+tracetest.Saying(story.Said)) }
+	six := inOrder(whole, whole, whole, whole, whole, whole)
+	later := inOrder(whole, asks, asks, prompts(question), first, prompts(question), answers, whole, whole, whole, whole,
+		whole)
+	slow := inOrder(asks, asks, asks, asks, asks, asks, asks, asks)
+	for i := range 8 {
+		slow = inOrder(slow, prompts(question), result(fmt.Sprint(1001+i)))
+	}
+	run(t, "events", tracetest.InA, []test{
+		{"sse-details", "all of them in turn", report.Pass, "single bytes", []step{whole, whole, six, barrier}},
+		{"sse-details", "CRLF is read with the next event", report.Fail, "CRLF, found it after the next event",
+			[]step{later, barrier}},
+		{"sse-details", "the client is slow in every style", report.Pass, "single bytes", []step{slow, barrier}},
 	})
 	run(t, "rare-events", tracetest.InB, []test{
 		{"sse-rare", "a byte order mark", report.Warn, "a byte order mark", []step{whole, unread, barrier}},

@@ -87,7 +87,7 @@ var sessionLost = check.Check{
 		}
 		if l.notFound == nil || !l.request && calledAll(e.Session, e.Session.Order[l.notFound.Ref]) {
 			return check.Unsupported("the client sent no request after its session ended: make it call every tool of "+
-				"tools/list, one after the other%s", e.Died())
+				"tools/list, one after the other%s", e.WhySilent(e.FirstCall))
 		}
 		return check.Fail("expected a new session after HTTP 404, found none").At(*l.notFound).ShowOutput(e.Session)
 	},

@@ -131,7 +131,8 @@ var reconnects = check.Check{
 			return check.Fail("expected a GET with the Last-Event-ID of the closed stream, found a GET without it").
 				Show(c.close(), "last event %s", closed.Event).Show(at(c.blank, "GET"), "no Last-Event-ID")
 		case c.returned == nil:
-			return check.Fail("expected a GET with Last-Event-ID after the connection closed, found none%s", e.Died()).
+			return check.Fail("expected a GET with Last-Event-ID after the connection closed, found none%s",
+				e.WhySilent(e.FirstCall)).
 				Show(c.close(), "last event %s, retry after %s", closed.Event, closed.Retry).ShowOutput(e.Session)
 		case c.repeated != nil:
 			v := check.Fail("expected the last event in Last-Event-ID, found an earlier one: a message came again")

@@ -238,7 +238,7 @@ func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 			return v
 		}
 		sent := batchMark(e)
-		v := check.Fail("expected a response to request %d of a batch, found none%s", r.N, e.Died())
+		v := check.Fail("expected a response to request %d of a batch, found none%s", r.N, e.WhySilent(e.FirstCall))
 		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).At(r.Asked)
 		return check.Instead(v.ShowOutput(e.Session))
 	}

@@ -22,6 +22,13 @@ var versionCases = []harness.Case{
 	speaking("both-eras", server.V20260728, false, server.V20251125, server.V20260728),
 	speaking("older-era", server.V20260728, false, server.V20251125),
 	speaking("older-era-told", server.V20260728, true, server.V20251125),
+	discovered(speaking("older-era-discovered", server.V20260728, false, server.V20251125)),
+}
+
+// discovered lets the server list its revisions in a result of server/discover.
+func discovered(c harness.Case) harness.Case {
+	c.AnswerDiscover = true
+	return c
 }
 
 // speaking is a case of a run in one revision, with a server of others. Tells is [harness.Case.ListVersionsToModern].
@@ -81,8 +88,10 @@ func (v *versioning) fromServer(e *trace.Event, m *evidence.Message) {
 		v.crossing = v.crossed
 	}
 	v.crossing = v.crossing && m.Err != nil
-	place := at(e, "server's versions")
-	v.listed, v.how, v.by = listed, how, &place
+	if len(v.wrong) == 0 || !slices.Equal(listed, v.listed) { // else the server repeats its list
+		place := at(e, "server's versions")
+		v.listed, v.how, v.by = listed, how, &place
+	}
 }
 
 // fromClient judges the version of a request. An initialize may name any version: the server responds with one.
@@ -168,7 +177,7 @@ func opensInRevision(e *evidence.Case) *check.Verdict {
 var versionListed = check.Check{
 	ID: "version-listed", Rule: "The client MUST continue only in a version that the server lists", Whole: true,
 	Levels: map[server.Revision]report.Level{server.V20251125: report.Must, server.V20260728: report.Should},
-	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told"},
+	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told", "older-era-discovered"},
 	Statements: []string{"2025-11-25/lifecycle/operation", "2025-11-25/lifecycle/negotiation", "2025-11-25/transports/24",
 		"2026-07-28/versioning/selects"},
 	Needs: needsVersions,
@@ -207,9 +216,10 @@ var versionListed = check.Check{
 var otherVersion = check.Check{
 	ID: "other-version", Rule: "The client neither hangs nor crashes when the server speaks another version", Whole: true,
 	Levels: map[server.Revision]report.Level{server.V20251125: report.Robust, server.V20260728: report.Robust},
-	Cases:  []string{"older-version", "older-era", "older-era-told"}, Needs: append(needsVersions, endKnown),
-	Cause: "the client waits for a response that the server does not send, or repeats the same request without end",
-	Fix:   "Handle an error response: try an older version with initialize, or end and report the server's versions.",
+	Cases:  []string{"older-version", "older-era", "older-era-told", "older-era-discovered"},
+	Needs:  append(needsVersions, endKnown),
+	Cause:  "the client waits for a response that the server does not send, or repeats the same request without end",
+	Fix:    "Handle an error response: try an older version with initialize, or end and report the server's versions.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		s := e.Session
 		speaks := strings.Join(s.Trace.Header.ServerRevisions, ", ")

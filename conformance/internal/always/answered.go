@@ -1,0 +1,221 @@
+package always
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+var answered = check.Check{
+	ID:         "answered",
+	Rule:       "A client that declares sampling serves every valid request that its model can answer",
+	Levels:     check.Robust,
+	ServerLoop: true,
+	Cause: "one kind of request is refused, or one kind of reply is not understood, often only with tools, in later " +
+		"rounds or in streams",
+	Fix: "Serve requests with tools, histories and parameters like the plain ones. Read every reply of the model that " +
+		"its provider documents.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		served := 0
+		for _, r := range e.Rounds {
+			if r.Result() != nil {
+				served++
+			} else if v := unserved(e, r); v != nil {
+				return *v
+			}
+		}
+		if served == 0 {
+			return check.NotApplicable("the client returned no result, for a reason that the trace explains")
+		}
+		return check.Pass("every valid request got a result")
+	},
+}
+
+// unserved returns the verdict for a valid request that the client should have answered with a result; nil if it may
+// have had a reason: a user who declines, a cancellation, a model that fails, or a request that some clients or
+// providers cannot serve.
+func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
+	if !isValid(r) || excused(e, r) || !saidNo(e, r) {
+		return nil
+	}
+	found := ""
+	at := []evidence.Place{r.Asked}
+	x := r.LastExchange()
+	asked := x != nil && belongs(e, r, x)
+	switch {
+	case asked && hasAnswer(r) && othersAnswered(e, r):
+		found, at = "none although the model answered", append(at, x.Place)
+	case !isPlain(r) || !e.Session.AnswersAny():
+		return nil
+	case x == nil && askedNothing(e, r) && othersPlain(e, r) && !strings.HasPrefix(e.Case.ID, "transport/"):
+		// What a transport does to a message has checks of its own.
+		found = "a refusal without a request to the model"
+	default:
+		return nil
+	}
+	if len(r.Answers) > 0 {
+		at = append(at, r.Answers[0].Place)
+	}
+	return check.Instead(check.Fail("sampling request %d: expected a result, found %s%s", r.N, found,
+		e.WhyNoResult(r.N)).At(at...))
+}
+
+// hasAnswer reports whether the model gave a round a reply that a client can pass on.
+func hasAnswer(r *evidence.Round) bool { return r.AnsweredWhole() && usable(r, r.LastExchange()) }
+
+// othersAnswered reports whether the same holds of all that a result of 2026-07-28 asks for beside a round: a client
+// that cannot fulfil one request ends the call.
+func othersAnswered(e *evidence.Case, r *evidence.Round) bool {
+	return !besides(e, r, func(other *evidence.Round) bool { return other.Params == nil || !hasAnswer(other) })
+}
+
+// othersPlain reports whether every client can fulfil all that a result of 2026-07-28 asks for beside a round.
+func othersPlain(e *evidence.Case, r *evidence.Round) bool {
+	return !besides(e, r, func(other *evidence.Round) bool { return !isValid(other) || !isPlain(other) })
+}
+
+// besides reports whether a result of 2026-07-28 asks, beside a round, for something else than samples, or for a sample
+// that is meant.
+func besides(e *evidence.Case, r *evidence.Round, meant func(*evidence.Round) bool) bool {
+	for _, from := range e.InputRequiredResults() {
+		if from.InputRequired.Ref != r.Asked.Ref {
+			continue
+		}
+		for _, method := range from.InputRequired.Requests {
+			if method != "sampling/createMessage" {
+				return true
+			}
+		}
+	}
+	return e.Revision.Modern() && slices.ContainsFunc(e.Rounds, func(other *evidence.Round) bool {
+		return other.Asked.Ref == r.Asked.Ref && meant(other)
+	})
+}
+
+// askedNothing reports whether no request to the model can be for a round. Of concurrent ones, the wire may not tell;
+// a client that limits them asks the model at least for one.
+func askedNothing(e *evidence.Case, r *evidence.Round) bool {
+	s := e.Session
+	return len(s.Unmarked) == 0 && (alone(e, r) || !slices.ContainsFunc(s.Exchanges[e.Case.ID],
+		func(x *evidence.Exchange) bool { return x.Began > s.Order[r.Asked.Ref] }))
+}
+
+// saidNo reports whether the client refused a request: with an error, or in 2026-07-28 by ending the call.
+func saidNo(e *evidence.Case, r *evidence.Round) bool {
+	if len(r.Answers) > 0 {
+		response := e.Session.Trace.Find(r.Answers[0].Ref).Frame.Raw
+		return r.Answers[0].Err != nil && !evidence.ObjectOf(json.RawMessage(response)).Has("result")
+	}
+	return e.Revision.Modern() && e.RetryWithoutKey(r) == nil && e.Session.Unsettled(r.Asked) == ""
+}
+
+// excused reports whether something else explains that a request has no result. Clients limit the rounds of a call, and
+// those of a tool loop that they run themselves. Two calls of a tool ask the model the same.
+func excused(e *evidence.Case, r *evidence.Round) bool {
+	s := e.Session
+	if s.Trace.Header.Decision != "" || s.Trace.Header.Replayed || s.Lost || r.AsksForTask() || r.RefusedWithoutTask() ||
+		r.CassetteMiss() != "" || len(e.Rounds) > mostRounds || len(s.Calls[e.Case.ID]) > 1 ||
+		len(r.CompletedCalls()) > 1 || abandoned(e, r) {
+		return true
+	}
+	return slices.ContainsFunc(e.Rounds, func(other *evidence.Round) bool {
+		return other != r && (other.Hostile || other.RawID != nil && evidence.SameID(other.RawID, r.RawID))
+	})
+}
+
+// abandoned reports whether the server cancelled a request, or the client its call.
+func abandoned(e *evidence.Case, r *evidence.Round) bool {
+	cancels, _ := e.CallCancels()
+	return len(cancels) > 0 || e.Cancelled(r) != nil || e.StreamClosed() != nil || e.ReportedAbandoned() != nil
+}
+
+const (
+	// mostRounds are the sampling requests of one call, and the turns of one history, that every client serves.
+	mostRounds = 5
+	// mostBytes are the bytes of a request or a reply that every client takes.
+	mostBytes = 64 << 10
+)
+
+// usable reports whether the model's reply is one that a client can pass on: texts and uses of offered tools.
+func usable(r *evidence.Round, x *evidence.Exchange) bool {
+	reply := x.Reply()
+	if reply == nil || !reply.Complete || misbehaves(x) ||
+		!slices.Contains([]dialect.StopReason{dialect.EndTurn, dialect.StopToolUse}, reply.StopReason) {
+		return false
+	}
+	const mostUses = 8 // a client may limit them, and the length of a reply
+	uses, ids := x.Calls(), map[string]bool{}
+	if len(uses) > mostUses || len(x.Answer) > mostBytes {
+		return false
+	}
+	for _, use := range uses {
+		offered := slices.ContainsFunc(r.Params.Tools, func(t dialect.Tool) bool { return t.Name == use.Name })
+		if !offered || use.ID != "" && ids[use.ID] {
+			return false
+		}
+		ids[use.ID] = true
+	}
+	switch r.Params.ToolChoice {
+	case "none":
+		return len(uses) == 0 && hasText(reply.Content)
+	case "required":
+		return len(uses) > 0
+	}
+	return len(uses) > 0 || hasText(reply.Content)
+}
+
+func hasText(blocks []dialect.Block) bool { return strings.TrimSpace(dialect.PlainText(blocks)) != "" }
+
+// plainName matches the names and ids that every provider takes.
+var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
+
+// isPlain reports whether every provider takes a request, and every client that declares what it needs: it has texts,
+// tool uses and their results, in moderation. A client without tools may read one block of each message.
+func isPlain(r *evidence.Round) bool {
+	const mostTools = 64
+	p := r.Params
+	turns := p.Messages
+	if len(r.Raw) > mostBytes || len(p.Tools) > mostTools || len(turns) > 2*mostRounds || len(turns) == 0 ||
+		turns[0].Role != dialect.User || turns[len(turns)-1].Role != dialect.User || !plainSettings(p) {
+		return false
+	}
+	names := map[string]bool{}
+	for _, t := range p.Tools {
+		if !plainName.MatchString(t.Name) || names[t.Name] {
+			return false
+		}
+		names[t.Name] = true
+	}
+	several := r.Declared.Declares("sampling", "tools")
+	return !slices.ContainsFunc(turns, func(m dialect.Message) bool {
+		return len(m.Content) > 1 && !several ||
+			slices.ContainsFunc(m.Content, func(b dialect.Block) bool { return !plainBlock(&b, names) })
+	})
+}
+
+// plainSettings reports the same of the parameters.
+func plainSettings(p *dialect.Request) bool {
+	const leastTokens, mostTokens, mostStops = 16, 8192, 4
+	return p.MaxTokens != nil && *p.MaxTokens >= leastTokens && *p.MaxTokens <= mostTokens &&
+		(p.Temperature == nil || *p.Temperature <= 1) && len(p.StopSequences) <= mostStops &&
+		(p.ToolChoice == "" || len(p.Tools) > 0) &&
+		!slices.ContainsFunc(p.StopSequences, func(stop string) bool { return strings.TrimSpace(stop) == "" })
+}
+
+// plainBlock reports the same of a block, beside tools with these names.
+func plainBlock(b *dialect.Block, tools map[string]bool) bool {
+	switch b.Type {
+	case dialect.Text:
+		return strings.TrimSpace(b.Text) != ""
+	case dialect.ToolUse:
+		return plainName.MatchString(b.ID) && tools[b.Name]
+	case dialect.ToolResult:
+		return hasText(b.Content) && len(evidence.Only(b.Content, dialect.Text)) == len(b.Content)
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package always_test
+
+import (
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// refusesAfter asks with the params, lets the model end with each of the ends, and gets an error. Then the client
+// answers another request.
+func refusesAfter(params *server.CreateMessageParams, said string, ends ...trace.ModelEnd) steps {
+	return func(s *session) {
+		s.Asks(params)
+		for _, end := range ends {
+			s.Prompt(string(story.JSON(params)), end)
+			if said != "" {
+				s.Says(said)
+			}
+		}
+		s.Refuses(-32603, "no").PassesBarrier()
+	}
+}
+
+func TestValidRequestsGetAResult(t *testing.T) {
+	ok, failed := trace.ModelEnd{Status: 200}, trace.ModelEnd{Status: 500}
+	strict := trace.ModelEnd{Status: 400, Refused: "tool_call_id is missing"}
+	with := func(edit func(p *server.CreateMessageParams)) *server.CreateMessageParams {
+		p := tracetest.Asking(story.Question, story.GetWeather)
+		edit(p)
+		return p
+	}
+	warm := with(func(p *server.CreateMessageParams) { p.Temperature = new(float64); *p.Temperature = 0.5 })
+	dotted := with(func(p *server.CreateMessageParams) { p.Tools[0].Name = "weather.get" })
+	hot := with(func(p *server.CreateMessageParams) { p.Temperature = new(float64); *p.Temperature = 1.5 })
+	image := with(func(p *server.CreateMessageParams) {
+		p.Messages[0].Content = map[string]any{"type": "image", "data": "AAAA", "mimeType": "image/png"}
+	})
+	declined := func(s *session) {
+		s.Trace.Header.Decision = "decline"
+		refusesAfter(asked, "")(s)
+	}
+	unrefused := func(s *session) {
+		s.Asks(asked)
+		s.Prompt(string(story.JSON(asked)), ok).Says(answer).PassesBarrier()
+	}
+	judges(t, "answered", "basic/question",
+		passes("a result", tracetest.Asked(asked, answer)),
+		inNative(legacy(fails("a refusal without a request to the model", refusesAfter(warm, ""), "without a request"))),
+		inNative(fails("an error although the model answered", refusesAfter(asked, answer, ok),
+			"although the model answered")),
+		inNative(passes("a request that the provider refuses", refusesAfter(warm, "", strict))),
+		inNative(modern(fails("a call that ends although the model answered", unrefused, "although the model answered"))),
+		inNative(tracetest.Passes("a provider that fails", refusesAfter(asked, "", failed))),
+		inNative(passes("a name that a provider may not take", refusesAfter(dotted, "", strict))),
+		inNative(passes("a temperature that a provider may not take", refusesAfter(hot, "", strict))),
+		inNative(passes("an image that a model may not take", refusesAfter(image, "", strict))),
+		inNative(passes("a tool use that was not offered",
+			refusesAfter(asked, tracetest.Wanting([3]string{"a", "get_weather", `{"city":"Paris"}`}), ok))),
+		inNative(passes("a user who declines", declined)),
+	)
+}

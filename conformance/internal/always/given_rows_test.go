@@ -1,0 +1,405 @@
+package always_test
+
+// shortTalk is a history of texts, autoTalk has the choice auto, and textAndStructured has a result in two forms. In
+// shownTalk, an image for the model has the path of a text from the server. The tools of oddNames have names that
+// OpenAI refuses. emptyFailure has a failed result without content.
+const (
+	shortTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"   One?"}},` +
+		`{"role":"assistant","content":{"type":"text","text":"Two."}},` +
+		`{"role":"user","content":{"type":"text","text":"Three?"}}]}`
+	autoTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}],` +
+		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}],"toolChoice":{"mode":"auto"}}`
+	textAndStructured = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text","text":"wet"}],` +
+		`"structuredContent":{"mm":10}}]}],"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
+	shownTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"image",` +
+		`"mimeType":"image/png","data":"AAECAwQF"}]}]},{"role":"assistant","content":[{"type":"text","text":"Two."}]},` +
+		`{"role":"user","content":{"type":"text","text":"Three?"}}],"tools":[{"name":"stop","inputSchema":` +
+		`{"type":"object"}}]}`
+	oddNames = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}],"tools":[` +
+		`{"name":"...","inputSchema":{"type":"object"}},{"name":"a.b","inputSchema":{"type":"object"}},` +
+		`{"name":"a_b","inputSchema":{"type":"object"}},{"name":"a_long_name_of_more_than_sixty-four_characters.` +
+		`such.as.a.server.may.give","inputSchema":{"type":"object"}}]}`
+	emptyFailure = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[],"isError":true}]}],` +
+		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
+)
+
+var legalChanges = []given{
+	{name: "the system prompt is left out", legal: "system prompt", dialect: chat, edits: edits{
+		`{"content":"Be brief.","role":"system"},`,
+		``,
+	}},
+	{name: "the system prompt is in the first message", legal: "system prompt", dialect: chat, edits: edits{
+		`{"content":"Be brief.","role":"system"},`,
+		``,
+		`"Warm in`,
+		`"Be brief.\n\nWarm in`,
+	}},
+	{name: "the system prompt is an exchange", legal: "system prompt", dialect: chat, edits: edits{
+		`"role":"system"}`,
+		`"role":"user"},{"content":"Yes.","role":"assistant"}`,
+	}},
+	{name: "other settings", legal: "settings", dialect: chat, edits: edits{
+		`"max_tokens":100`,
+		`"max_tokens":100,"temperature":0.1,"stop":["x"]`,
+	}},
+	{name: "a preamble", legal: "own messages before the conversation", dialect: anthropic, edits: edits{
+		`"messages":[`,
+		`"messages":[{"role":"user","content":"I host."},`,
+	}},
+	{name: "a text after the results", legal: "text after results", dialect: anthropic, edits: edits{
+		`"tool_use_id":"a1","type":"tool_result"}`,
+		`"tool_use_id":"a1","type":"tool_result"},{"type":"text","text":"Go on."}`,
+	}},
+	{name: "tags", legal: "wrapped texts", dialect: chat, edits: edits{
+		`"Warm in Köln and Paris?"`,
+		`"<q>\nWarm in Köln and Paris?\n</q>"`,
+	}},
+	{name: "two parts", legal: "texts split or merged", dialect: anthropic, edits: edits{
+		`{"text":"Warm in Köln and Paris?"`,
+		`{"text":"Warm in ","type":"text"},{"text":"Köln and Paris?"`,
+	}},
+	{name: "a blank part", legal: "texts split or merged", dialect: anthropic, params: shortTalk, edits: edits{
+		`{"text":"   One?"`,
+		`{"text":" ","type":"text"},{"text":"  One?"`,
+	}},
+	{name: "a blank text", legal: "blank texts", dialect: anthropic, edits: edits{
+		`{"text":"Mild there."`,
+		`{"text":" ","type":"text"},{"text":"Mild there."`,
+	}},
+	{name: "the calls are a member", legal: "text before tool uses", dialect: chat},
+	{name: "images are a member", legal: "images before text", dialect: ollama},
+	{name: "audio/wav", legal: "type of an image", params: audioTalk, dialect: gemini, edits: edits{
+		`audio/x-wav`,
+		`audio/wav`,
+	}},
+	{name: "audio as text", legal: "medium as base64", params: audioTalk, dialect: anthropic, edits: edits{
+		`{"model":"c","max_tokens":9,"messages":[{"role":"user","content":"audio: AAECAwQF"}]}`,
+	}},
+	{name: "two messages in one", legal: "one text with the history", params: shortTalk, dialect: chat, edits: edits{
+		`"messages":[`,
+		`"messages":[{"role":"user","content":"user:    One?\nassistant: Two.\nuser: Three?"}],"was":[`,
+	}},
+	{name: "other ids", legal: "own ids", dialect: chat, edits: edits{
+		`"id":"a1"`,
+		`"id":"x"`,
+		`"tool_call_id":"a1"`,
+		`"tool_call_id":"x"`,
+	}},
+	{name: "in the order of the uses", legal: "order of results", dialect: gemini},
+	{name: "a label", legal: "labelled results", dialect: chat, edits: edits{
+		`"13 °C"`,
+		`"Result: 13 °C"`,
+	}},
+	{name: "tags", legal: "labelled results", dialect: chat, edits: edits{
+		`"13 °C"`,
+		`"<result>13 °C</result>"`,
+	}},
+	{name: "an object", legal: "results in JSON", dialect: chat, edits: edits{
+		`"13 °C"`,
+		`"{\"result\":\"13 °C\"}"`,
+	}},
+	{name: "a JSON text as the object of Gemini", legal: "results in JSON", params: otherResults, dialect: gemini,
+		edits: edits{
+			`"response":{"output":"{\"rain\":\"10 mm\"}"}`,
+			`"response":{"rain":"10 mm"}`,
+		}},
+	{name: "words in place of the flag", legal: "error in words", dialect: anthropic, edits: edits{
+		`[{"text":"unknown place","type":"text"}],"is_error":true`,
+		`[{"text":"Error: unknown place","type":"text"}]`,
+	}},
+	{name: "the JSON", legal: "structured content as JSON", params: otherResults, dialect: chat},
+	{name: "the text alone", legal: "structured content beside texts", params: otherResults, dialect: chat},
+	{name: "the address and the text", legal: "resources as text", params: otherResults, dialect: chat, edits: edits{
+		`{\"name\":\"nine\",\"type\":\"resource_link\",\"uri\":\"weather:nine\"}\nweather:log:\nnoon`,
+		`see weather:nine\nnoon`,
+	}},
+	{name: "the image follows", legal: "media after results", params: otherResults, dialect: anthropic, edits: edits{
+		`,{"source":{"data":"AAECAwQF","media_type":"image/png","type":"base64"},"type":"image"}],"` +
+			`tool_use_id":"b2"`,
+		`],"tool_use_id":"b2"`,
+		`"tool_use_id":"b5","type":"tool_result"}`,
+		`"tool_use_id":"b5","type":"tool_result"},{"type":"image","source":{"type":"base64","media_` +
+			`type":"image/png","data":"AAECAwQF"}}`,
+	}},
+	{name: "a text", legal: "text for an empty result", params: otherResults, dialect: chat, edits: edits{
+		`"content":"","role":"tool"`,
+		`"content":"(no output)","role":"tool"`,
+	}},
+	{name: "a rounded number", legal: "numbers of Gemini", dialect: gemini, edits: edits{
+		`9007199254740993`,
+		`9007199254740992`,
+	}},
+	{name: "a big integer is rounded", legal: "rounded numbers", dialect: chat, edits: edits{
+		`9007199254740993`,
+		`9007199254740992`,
+	}},
+	{name: "an empty error", legal: "error in words", params: emptyFailure, dialect: gemini, edits: edits{
+		`"response":{"error":"the tool failed"}`,
+		`"response":{"error":""}`,
+	}},
+	{name: "the server in each name", legal: "names of tools", dialect: chat, edits: edits{
+		`"name":"t_get_weather"},"id":"a1"`,
+		`"name":"w__get_weather"},"id":"a1"`,
+		`"name":"t_get_weather"},"id":"a2"`,
+		`"name":"w__get_weather"},"id":"a2"`,
+		`"name":"t_get_weather","parameters"`,
+		`"name":"w__get_weather","parameters"`,
+	}},
+	{name: "names that OpenAI refuses", legal: "names of tools", params: oddNames, dialect: chat},
+	{name: "an image at the path of a text", legal: "media after results", params: shownTalk, dialect: chat},
+	{name: "the other way round", legal: "order of tools", dialect: anthropic, edits: edits{
+		`"tools":[{`,
+		`"tools":[{"input_schema":{"type":"object"},"name":"stop"},{`,
+		`,{"input_schema":{"properties":{},"type":"object"},"name":"stop"}`,
+		``,
+	}},
+	{name: "the server's name", legal: "longer descriptions", dialect: chat, edits: edits{
+		`"Looks it up"`,
+		`"[w] Looks it up"`,
+	}},
+	{name: "closed", legal: "same schema", dialect: chat, edits: edits{
+		`"required":["city"]`,
+		`"required":["city"],"additionalProperties":false`,
+	}},
+	{name: "an optional property that may be null", legal: "nullable properties", dialect: chat, edits: edits{
+		`"name":"t_get_weather","parameters"`,
+		`"strict":true,"name":"t_get_weather","parameters"`,
+		`{"anyOf":[{"type":"string"},{"type":"array"}]}`,
+		`{"anyOf":[{"type":"string"},{"type":"array"},{"type":"null"}]}`,
+		`"required":["city"]`,
+		`"required":["city","unit"],"additionalProperties":false`,
+	}},
+	{name: "Gemini's own form", legal: "keywords of the provider", dialect: gemini, edits: edits{
+		`"parametersJsonSchema":{"properties":{"city":{"type":"string"}`,
+		`"parameters":{"properties":{"city":{"type":"STRING"}`,
+	}},
+	{name: "no choice", legal: "auto left out", params: autoTalk, dialect: chat, edits: edits{
+		`"tool_choice":"auto",`,
+		``,
+	}},
+	{name: "no tools", legal: "no tools for none", dialect: ollama},
+	{name: "the tool by name", legal: "choice of one tool", params: otherResults, dialect: chat, edits: edits{
+		`"required"`,
+		`{"type":"function","function":{"name":"stop"}}`,
+	}},
+	{name: "tools", legal: "choice of Ollama", params: otherResults, dialect: ollama},
+}
+
+var faults = []given{
+	{name: "the first message is lost", path: `Warm in Köln and Paris?`, dialect: chat, edits: edits{
+		`{"content":"Warm in Köln and Paris?","role":"user"},`,
+		``,
+	}},
+	{name: "only the last messages", dialect: chat, edits: edits{
+		`"messages":[`,
+		`"was":[`,
+		`{"content":"Mild there."`,
+		`],"messages":[{"content":"Mild there."`,
+	}},
+	{name: "a message is lost", path: `Mild there.`, dialect: chat, edits: edits{
+		`{"content":"Mild there.","role":"assistant"},`,
+		``,
+	}},
+	{name: "a message is inserted", path: `messages[6].content`, dialect: chat, edits: edits{
+		`{"content":"Mild there.","role":"assistant"},`,
+		`{"content":"Mild there.","role":"assistant"},{"content":"Mind the rules.","role":"user"},`,
+	}},
+	{name: "another role", dialect: chat, edits: edits{
+		`{"content":"Mild there.","role":"assistant"}`,
+		`{"content":"Mild there.","role":"user"}`,
+	}},
+	{name: "a text is changed", path: `messages[1].content`, dialect: chat, edits: edits{
+		`Warm in Köln`,
+		`Warm in K?ln`,
+	}},
+	{name: "a text is continued", path: `messages[1].content`, dialect: chat, edits: edits{
+		`Warm in Köln and Paris?`,
+		`Warm in Köln and Paris?x`,
+	}},
+	{name: "a text of the model is continued", path: `messages[5].content`, dialect: chat, edits: edits{
+		`Mild there.`,
+		`Mild there. Really.`,
+	}},
+	{name: "the text beside the uses is lost", path: `Let me look.`, dialect: chat, edits: edits{
+		`"content":"Let me look.",`,
+		``,
+	}},
+	{name: "the texts of a message are swapped", dialect: chat, edits: edits{
+		`See this:`,
+		`S`,
+		`And then?`,
+		`See this:`,
+		`"S"`,
+		`"And then?"`,
+	}},
+	{name: "the order of text and uses", path: `another order`, dialect: anthropic, edits: edits{
+		`{"text":"Let me look.","type":"text"},`,
+		``,
+		`{"id":"a2","input":{"city":"Paris"},"name":"t_get_weather","type":"tool_use"}`,
+		`{"id":"a2","input":{"city":"Paris"},"name":"t_get_weather","type":"tool_use"},{"text":"Let m` +
+			`e look.","type":"text"}`,
+	}},
+	{name: "an image is cut", path: `messages[6].content[1]`, dialect: chat, edits: edits{
+		`AAECAwQF`,
+		`AAEC`,
+	}},
+	{name: "an image has another type", path: `messages[6].content[1]`, dialect: chat, edits: edits{
+		`image/png`,
+		`image/jpeg`,
+	}},
+	{name: "an image as text", path: `found none`, dialect: chat, edits: edits{
+		`{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}`,
+		`{"type":"text","text":"AAECAwQF"}`,
+	}},
+	{name: "an image is lost", path: `found none`, dialect: ollama, edits: edits{
+		`"images":["AAECAwQF"],`,
+		``,
+	}},
+	{name: "results are swapped", path: `messages[3].content`, dialect: chat, edits: edits{
+		`"13 °C"`,
+		`"Y"`,
+		`"Error:\nunknown place"`,
+		`"13 °C"`,
+		`"Y"`,
+		`"Error:\nunknown place"`,
+	}},
+	{name: "one result for all", path: `messages[2].content[1].content[0]`, dialect: anthropic, edits: edits{
+		`unknown place`,
+		`13 °C`,
+	}},
+	{name: "a result is continued", path: `messages[3].content`, dialect: chat, edits: edits{
+		`13 °C`,
+		`13 °C and sunny`,
+	}},
+	{name: "a result twice in one", path: `messages[3].content`, dialect: chat, edits: edits{
+		`13 °C`,
+		`13 °C\n13 °C`,
+	}},
+	{name: "a result is lost", path: `found none`, dialect: chat, edits: edits{
+		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},`,
+		``,
+	}},
+	{name: "a result twice", path: `found 2`, dialect: chat, edits: edits{
+		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},`,
+		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},{"content":"13 °C","role":"tool","to` +
+			`ol_call_id":"a2"},`,
+	}},
+	{name: "an error is a success", path: `no sign of the failure`, dialect: chat, edits: edits{
+		`Error:\n`,
+		``,
+	}},
+	{name: "an error flag is lost", path: `no sign of the failure`, dialect: anthropic, edits: edits{
+		`"is_error":true,`,
+		`"is_error":false,`,
+	}},
+	{name: "a success is an error", path: `found an error`, dialect: chat, edits: edits{
+		`"13 °C"`,
+		`"Error: 13 °C"`,
+	}},
+	{name: "a big integer is another", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
+		`9007199254740993`,
+		`9007199254740990`,
+	}},
+	{name: "an empty object is lost", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
+		`\"o\":{}`,
+		`\"o\":null`,
+	}},
+	{name: "other letters in an input", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
+		`\"Köln\"`,
+		`\"K?ln\"`,
+	}},
+	{name: "a use is lost", dialect: chat, edits: edits{
+		`{"function":{"arguments":"{\"city\":\"Paris\"}","name":"t_get_weather"},"id":"a2","type":"fu` +
+			`nction"}`,
+		``,
+	}},
+	{name: "two uses with one id", path: `messages[2].tool_calls[1]`, dialect: chat, edits: edits{
+		`"id":"a2"`,
+		`"id":"a1"`,
+	}},
+	{name: "a tool is lost", path: `(tools)`, dialect: anthropic, edits: edits{
+		`,{"input_schema":{"properties":{},"type":"object"},"name":"stop"}`,
+		``,
+	}},
+	{name: "a tool is added", path: `tools[0]`, dialect: anthropic, edits: edits{
+		`"tools":[{`,
+		`"tools":[{"input_schema":{"type":"object"},"name":"host"},{`,
+	}},
+	{name: "a description is lost", path: `tools[0]`, dialect: anthropic, edits: edits{
+		`"description":"Looks it up",`,
+		``,
+	}},
+	{name: "a description is cut", path: `tools[0]`, dialect: anthropic, edits: edits{
+		`Looks it up`,
+		`Looks`,
+	}},
+	{name: "another type in a schema", path: `tools[0]`, dialect: anthropic, edits: edits{
+		`{"anyOf":[{"type":"string"},{"type":"array"}]}`,
+		`{"type":["object","null"]}`,
+	}},
+	{name: "a property is added", path: `tools[0]`, dialect: anthropic, edits: edits{
+		`"city":{"type":"string"}`,
+		`"city":{"type":"string"},"x":{}`,
+	}},
+	{name: "nothing is required", path: `tools[0]`, dialect: anthropic, edits: edits{
+		`"required":["city"],`,
+		``,
+	}},
+	{name: "another name for one that OpenAI refuses", path: `a.b`, params: oddNames, dialect: chat, edits: edits{
+		`"t_a_b"`,
+		`"t_a_c"`,
+	}},
+	{name: "the text beside an image of a result is lost", path: `Two.`, params: shownTalk, dialect: chat, edits: edits{
+		`Two.`,
+		`Too.`,
+	}},
+	{name: "one name in two ways", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
+		`"name":"t_get_weather","parameters"`,
+		`"name":"w__get_weather","parameters"`,
+	}},
+	{name: "the choice none is lost", path: `tool choice none`, dialect: chat, edits: edits{
+		`"tool_choice":"none",`,
+		``,
+	}},
+	{name: "the choice required is lost", path: `tool choice required`, params: otherResults, dialect: anthropic,
+		edits: edits{
+			`"tool_choice":{"type":"any"},`,
+			``,
+		}},
+	{name: "an empty failure is a success", path: `no sign of the failure`, params: emptyFailure, dialect: gemini,
+		edits: edits{
+			`"response":{"error":"the tool failed"}`,
+			`"response":{"output":""}`,
+		}},
+	{name: "structured content is lost", path: `messages[2].content`, params: otherResults, dialect: chat, edits: edits{
+		`{\"sky\":[\"blue\",1.5]}`,
+		``,
+	}},
+	{name: "structured content is rounded", path: `messages[2].content`, params: otherResults, dialect: chat, edits: edits{
+		`1.5`,
+		`2`,
+	}},
+	{name: "a link is lost", path: `messages[4].content`, params: otherResults, dialect: chat, edits: edits{
+		`weather:nine`,
+		`weather`,
+	}},
+	{name: "structured content beside a text, in MCP's own form", path: `b1`, params: textAndStructured, dialect: native,
+		edits: edits{
+			`"structuredContent":{"mm":10},`,
+			``,
+		}},
+	{name: "an image of a result is lost", path: `image/png`, params: otherResults, dialect: chat, edits: edits{
+		`,{"content":[{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}],"r` +
+			`ole":"user"}`,
+		``,
+	}},
+	{name: "audio is lost", path: `AAECAwQF`, params: audioTalk, dialect: anthropic, edits: edits{
+		`{"model":"c","max_tokens":9,"messages":[{"role":"user","content":"audio"}]}`,
+	}},
+}

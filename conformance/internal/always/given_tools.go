@@ -1,0 +1,134 @@
+package always
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// compareTools compares the tools: each with its name, description and schema, and no other.
+func (c *comparison) compareTools() *difference {
+	if c.sent.ToolChoice == dialect.ChoiceNone && len(c.given.Tools) == 0 || hasTwins(c.sent.Tools) {
+		return nil
+	}
+	pairs := c.pairTools()
+	offered := map[*dialect.Tool]bool{}
+	for i := range c.sent.Tools {
+		w := &c.sent.Tools[i]
+		g := pairs[w]
+		if g == nil {
+			return &difference{want: "the tool " + w.Name, got: story.Names(c.given.Tools), sent: w.Path, given: "tools"}
+		}
+		offered[g] = true
+		d := &difference{sent: w.Path, given: g.Path}
+		if _, ok := matchTexts(present(w.Description), present(g.Description), framed); !ok {
+			d.want = fmt.Sprintf("the description of %s %s", w.Name, quote(w.Description, g.Description))
+			d.got = quote(g.Description, w.Description)
+			return d
+		}
+		if !SameSchema(c.given, g, w) {
+			want, got := quoteJSON(w.InputSchema, g.InputSchema)
+			d.want, d.got = fmt.Sprintf("the input schema of %s %s", w.Name, want), got
+			return d
+		}
+	}
+	for i := range c.given.Tools {
+		if g := &c.given.Tools[i]; !offered[g] {
+			return &difference{want: "only the tools of the server", got: "the tool " + g.Name, sent: "tools", given: g.Path}
+		}
+	}
+	return nil
+}
+
+func present(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// hasTwins reports whether two tools have one name.
+func hasTwins(tools []dialect.Tool) bool {
+	seen := map[string]bool{}
+	for _, t := range tools {
+		if seen[t.Name] {
+			return true
+		}
+		seen[t.Name] = true
+	}
+	return false
+}
+
+// pairTools returns what the model was offered for each tool of the server, the clearest pairs first: several names may
+// become alike.
+func (c *comparison) pairTools() map[*dialect.Tool]*dialect.Tool {
+	pairs := map[*dialect.Tool]*dialect.Tool{}
+	for _, same := range []func(w, g *dialect.Tool) bool{
+		func(w, g *dialect.Tool) bool { return g.Name == w.Name && g.Description == w.Description },
+		func(w, g *dialect.Tool) bool { return g.Description == w.Description && SameSchema(c.given, g, w) },
+		func(w, g *dialect.Tool) bool { return g.Name == w.Name },
+		func(*dialect.Tool, *dialect.Tool) bool { return true },
+	} {
+		for i := range c.sent.Tools {
+			w := &c.sent.Tools[i]
+			for j := 0; j < len(c.given.Tools) && pairs[w] == nil; j++ {
+				if g := &c.given.Tools[j]; c.isNameOf(g.Name, w.Name) && same(w, g) && c.sameTool(w.Name, g.Name) {
+					pairs[w] = g
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+// sameTool reports whether two names are of one tool, and remembers it: a client may rename tools, each always the same
+// way.
+func (c *comparison) sameTool(want, got string) bool {
+	if c.tools[want] != "" || c.owners[got] != "" {
+		return c.tools[want] == got && c.owners[got] == want
+	}
+	if !c.isNameOf(got, want) {
+		return false
+	}
+	c.tools[want], c.owners[got] = got, want
+	return true
+}
+
+// refusedCharacters matches the characters of names that some provider refuses.
+var refusedCharacters = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// isNameOf reports whether a client may give a tool another name: with the server before it, with other characters in
+// place of those that the provider refuses, and shorter if it is too long. A name without letters and digits may become
+// any that no other tool has.
+func (c *comparison) isNameOf(got, want string) bool {
+	const most, enough = 64, 32 // characters: OpenAI takes 64
+	if got == want {
+		return true
+	}
+	given, sent := refusedCharacters.ReplaceAllString(got, "_"), refusedCharacters.ReplaceAllString(want, "_")
+	switch {
+	case sent == "_":
+		return !slices.ContainsFunc(c.sent.Tools, func(t dialect.Tool) bool { return t.Name == got })
+	case len(sent) > most && strings.Contains(given, sent[:enough]):
+		return true
+	}
+	return story.IsNameOf(got, want)
+}
+
+// compareChoice compares the tool choice.
+func (c *comparison) compareChoice() *difference {
+	want, got := cmp.Or(c.sent.ToolChoice, dialect.ChoiceAuto), cmp.Or(c.given.ToolChoice, dialect.ChoiceAuto)
+	onlyOne := len(c.given.Tools) == 1 && strings.HasPrefix(got, "tool:")
+	switch {
+	case len(c.given.Tools) == 0, c.given.Dialect == dialect.Ollama, got == want,
+		want == dialect.ChoiceRequired && onlyOne:
+		return nil
+	}
+	return &difference{want: "the tool choice " + want, got: cmp.Or(c.given.ToolChoice, "none given, which means auto"),
+		sent: "toolChoice"}
+}

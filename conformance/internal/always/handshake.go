@@ -1,0 +1,149 @@
+package always
+
+import (
+	"encoding/json"
+	"mime"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+var initialized = check.Check{
+	ID: "initialized",
+	Rule: "The client MUST send notifications/initialized after the response to initialize, whose clientInfo MUST have " +
+		"a name and a version",
+	Levels: check.InLegacy(report.Must),
+	Statements: []string{"2025-03-26/lifecycle/initialized", "2025-06-18/lifecycle/initialized",
+		"2025-11-25/lifecycle/initialized", "2025-03-26/schema/Implementation", "2025-06-18/schema/Implementation",
+		"2025-11-25/schema/Implementation"},
+	Cause: "the client calls tools right after initialize, or leaves clientInfo empty",
+	Fix: "Send name and version as clientInfo. Once the server has responded to initialize, send " +
+		"notifications/initialized, then the first request.",
+	JudgeSession: func(s *evidence.Session) check.Verdict {
+		var h handshakes
+		h.open = map[string]*handshake{}
+		for i := range s.Trace.Events {
+			e := &s.Trace.Events[i]
+			if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost || e.Frame.Resent {
+				continue
+			}
+			if v := h.add(e, s.Message(e)); v != nil {
+				return *v
+			}
+		}
+		if h.done == 0 {
+			return check.NotApplicable("no session of the client was initialized")
+		}
+		return check.Pass("the client initialized its session")
+	},
+}
+
+// handshakes are those of a client, by session. Done counts the sessions in which the client sent a request.
+type handshakes struct {
+	open map[string]*handshake
+	done int
+}
+
+// handshake is a session whose initialize got a result. Served is a later request that the server responded to. A
+// request alone may have overtaken the notification, but nobody responds to it before it is sent.
+type handshake struct {
+	requests map[string]evidence.Place
+	served   *evidence.Place
+}
+
+// add adds a message, and returns the verdict if it breaks the rule.
+func (h *handshakes) add(e *trace.Event, m *evidence.Message) *check.Verdict {
+	session := e.Frame.Session
+	now := h.open[session]
+	isRequest := m.ID != nil && m.Method != "" && m.Method != "ping"
+	switch {
+	case e.Frame.Dir == trace.ToClient:
+		h.addFromServer(session, m)
+	case m.Method == "initialize":
+		return clientInfoMissing(e, m)
+	case now == nil:
+	case m.Method == "notifications/initialized":
+		if now.served != nil {
+			return check.Instead(check.Fail("expected notifications/initialized before other requests, found it after %s",
+				now.served.Label).At(*now.served, evidence.Place{Ref: e.Ref(), Label: m.Method}))
+		}
+		delete(h.open, session)
+		h.done++
+	case now.served != nil && isRequest:
+		return check.Instead(check.Fail("expected notifications/initialized before %s, found none", now.served.Label).
+			At(*now.served))
+	case isRequest:
+		now.requests[evidence.CanonicalID(m.ID)] = evidence.Place{Ref: e.Ref(), Label: m.Method}
+	}
+	return nil
+}
+
+func (h *handshakes) addFromServer(session string, m *evidence.Message) {
+	now := h.open[session]
+	switch {
+	case evidence.HasMember(m.Result, "protocolVersion"):
+		h.open[session] = &handshake{requests: map[string]evidence.Place{}}
+	case now != nil && m.IsResponse():
+		if asked, ok := now.requests[evidence.CanonicalID(m.ID)]; ok && now.served == nil {
+			now.served = &asked
+		}
+	}
+}
+
+// clientInfoMissing returns the verdict for an initialize without the client's name and version; nil for any other.
+func clientInfoMissing(e *trace.Event, m *evidence.Message) *check.Verdict {
+	raw := evidence.ObjectOf(m.Params)["clientInfo"]
+	var info struct{ Name, Version *string }
+	if json.Unmarshal(raw, &info) == nil && info.Name != nil && info.Version != nil {
+		return nil
+	}
+	return check.Instead(check.Fail("expected clientInfo with name and version in initialize, found %s",
+		check.OrMissing(raw)).ShowJSON(evidence.Place{Ref: e.Ref(), Path: "params.clientInfo", Label: m.Method}, raw))
+}
+
+var contentType = check.Check{
+	ID:     "content-type",
+	Rule:   "A POST to the server says that its body is JSON",
+	Levels: check.Robust,
+	Cause:  "the HTTP library's default is text/plain or a form, and one place that posts messages does not change it",
+	Fix:    "Send Content-Type: application/json with every POST, responses included.",
+	JudgeSession: func(s *evidence.Session) check.Verdict {
+		posts := 0
+		for e, m := range s.FromClient() {
+			http := e.Frame.HTTP
+			if http == nil || http.Method != "POST" || m.Method == "" && !m.IsResponse() {
+				continue
+			}
+			posts++
+			kind := http.Header["Content-Type"]
+			if media, _, err := mime.ParseMediaType(kind); err == nil && media == "application/json" {
+				continue
+			}
+			what := m.Method
+			if m.IsResponse() {
+				what = "a response"
+			}
+			v := check.Fail("expected Content-Type application/json in the POST of %s, found %q%s", what, kind, refusedFor(s, e))
+			return v.Show(evidence.Place{Ref: e.Ref(), Label: "POST"}, "Content-Type: %s", kind)
+		}
+		if posts == 0 {
+			return check.NotApplicable("the client sent no POST")
+		}
+		return check.Pass("every POST says application/json")
+	},
+}
+
+// refusedFor says that the server refused a POST for its media type; "" if it did not.
+func refusedFor(s *evidence.Session, post *trace.Event) string {
+	for i := s.Order[post.Ref()]; i < len(s.Trace.Events); i++ {
+		f := s.Trace.Events[i].Frame
+		if f != nil && f.HTTP != nil && f.HTTP.Status == unsupportedMediaType {
+			return "; the server refused it with HTTP 415"
+		}
+	}
+	return ""
+}
+
+const unsupportedMediaType = 415

@@ -1,0 +1,36 @@
+package always_test
+
+import (
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+func TestOneRequestCostsOneModelCall(t *testing.T) {
+	called := func(ends ...trace.ModelEnd) steps {
+		return func(s *session) {
+			var body any = asked
+			if s.Dialect != dialect.Native {
+				body = tracetest.AsChat(asked)
+			}
+			s.Asks(asked)
+			for _, end := range ends {
+				s.Prompt(string(story.JSON(body)), end)
+			}
+			s.Answers(answer)
+		}
+	}
+	ok, hungUp := trace.ModelEnd{Status: 200}, trace.ModelEnd{Status: 200, HungUp: true}
+	judges(t, "one-model-call", "basic/question",
+		passes("one call", called(ok)),
+		passes("retries after failures", called(trace.ModelEnd{Status: 429}, trace.ModelEnd{Status: 529}, ok)),
+		passes("one call again after the client hung up", called(hungUp, ok)),
+		inapplicable("one call that the client did not read to its end", called(hungUp)),
+		fails("two calls", called(ok, ok), "found 2"),
+		inapplicable("no call", called(), "never called the model"),
+		passes("a call again after one that broke off", called(trace.ModelEnd{Status: 200, Fault: "cut"}, ok)),
+	)
+}

@@ -1,0 +1,186 @@
+package always
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// eachRetry returns a judge that passes, with the message, unless fault returns a verdict for a retry of the case.
+func eachRetry(pass string, fault func(e *evidence.Case, from, retry *request) *check.Verdict) judge {
+	return func(e *evidence.Case) check.Verdict {
+		found := false
+		for from, retry := range retries(e) {
+			found = true
+			if v := fault(e, from, retry); v != nil {
+				return *v
+			}
+		}
+		if !found {
+			return check.NotApplicable("the client sent no retry")
+		}
+		return check.Pass("%s", pass)
+	}
+}
+
+var newID = check.Check{
+	ID:     "new-id",
+	Rule:   "A retry MUST have a new JSON-RPC id",
+	Levels: check.InModern(report.Must), Statements: []string{"2026-07-28/mrtr/27"},
+	Cause: "the client sends the stored request again with its old id",
+	Fix:   "Generate a new id for every retry.",
+	Judge: eachRetry("every retry has a new id", func(e *evidence.Case, from, retry *request) *check.Verdict {
+		for _, earlier := range e.CarryingRequests {
+			switch {
+			case earlier == retry:
+				return nil
+			case evidence.SameID(earlier.ID, retry.ID) && awaitedTwice(e, from, retry):
+				return check.Instead(check.NotApplicable("two calls of the tool asked for the same input at once, so the retry " +
+					"may belong to either, and another client may have sent it"))
+			case evidence.SameID(earlier.ID, retry.ID):
+				return check.Instead(check.Fail("expected a new id in the retry, found the id %s of an earlier request", retry.ID).
+					Show(idOf(earlier), "%s", earlier.ID).Show(idOf(retry), "%s", retry.ID))
+			}
+		}
+		return nil
+	}),
+}
+
+// awaitedTwice reports whether another call of the tool asked for the same input while this one waited for its retry.
+// Then the server cannot tell whose retry it is. Two clients in one process may use the same ids.
+func awaitedTwice(e *evidence.Case, from, retry *request) bool {
+	order := e.Session.Order
+	for _, other := range e.Session.Calls[e.Case.ID] {
+		for _, l := range other.InputRequiredResults() {
+			alike := reflect.DeepEqual(l.InputRequired.State, from.InputRequired.State) &&
+				slices.Equal(l.InputRequired.Keys(), from.InputRequired.Keys())
+			began := order[l.InputRequired.Ref] < order[retry.Ref]
+			lasts := len(l.Retries) == 0 || order[l.Retries[0].Ref] > order[from.InputRequired.Ref]
+			if other != e && alike && began && lasts {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func idOf(r *request) evidence.Place { return evidence.Place{Ref: r.Ref, Path: "id", Label: r.Label} }
+
+var sameParams = check.Check{
+	ID:     "same-params",
+	Rule:   "A retry MUST repeat the method, the name or uri, and the arguments of the request",
+	Levels: check.InModern(report.Must), Statements: []string{"2026-07-28/mrtr/22"},
+	Cause: "the client omits the arguments in the retry, or shares the params with another call",
+	Fix:   "Keep the params of the call. Add inputResponses and requestState to a copy of them.",
+	Judge: eachRetry("the retries repeat the request", func(_ *evidence.Case, from, retry *request) *check.Verdict {
+		differ := func(member string, was, is json.RawMessage) *check.Verdict {
+			return check.Instead(check.Fail("expected the %s of the call in the retry, found another value", member).
+				ShowAs("call", from.At(member), "%s", check.OrMissing(was)).
+				ShowAs("retry", retry.At(member), "%s", check.OrMissing(is)))
+		}
+		if from.Method != retry.Method {
+			return differ("method", dialect.Marshal(from.Method), dialect.Marshal(retry.Method))
+		}
+		for _, member := range []string{"name", "uri", "arguments"} {
+			was, is := from.Params[member], retry.Params[member]
+			if !evidence.SameJSON(orEmpty(was), orEmpty(is)) {
+				return differ(member, was, is)
+			}
+		}
+		return nil
+	}),
+}
+
+// orEmpty replaces a missing or null value by an empty object: a tool sees no difference.
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if raw == nil || string(raw) == "null" {
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+var retriesOnce = check.Check{
+	ID:     "retries-once",
+	Rule:   "The client sends one retry per result",
+	Levels: check.InModern(report.Robust),
+	Cause:  "both the library and its host retry",
+	Fix:    "Retry in one place only.",
+	Judge: eachRetry("every result got one retry", func(e *evidence.Case, from, retry *request) *check.Verdict {
+		first := from.Retries[0]
+		if first == retry || interrupted(e, first, retry) {
+			return nil
+		}
+		return check.Instead(check.Fail("expected 1 retry per result, found %d", len(from.Retries)).
+			At(from.InputRequired.Place, first.Place, retry.Place))
+	}),
+}
+
+// interrupted reports whether a stream of the case, or the server, ended between two requests: the client may then send
+// the first again.
+func interrupted(e *evidence.Case, first, second *request) bool {
+	s := e.Session
+	for i := s.Order[first.Ref]; i < s.Order[second.Ref]; i++ {
+		if ev := &s.Trace.Events[i]; ev.Case == e.Case.ID && ev.Frame != nil && (ev.Frame.Closed || ev.Frame.Lost) {
+			return true
+		}
+	}
+	return s.Lost
+}
+
+var stateEchoed = check.Check{
+	ID:         "state-echoed",
+	Rule:       "A retry MUST contain the requestState of the result, unchanged, and none if the result has none",
+	Levels:     check.InModern(report.Must),
+	Statements: []string{"2026-07-28/mrtr/24", "2026-07-28/mrtr/03", "2026-07-28/mrtr/25", "2026-07-28/mrtr/26"},
+	Cause: "the client parses and rewrites the state, cuts it, keeps that of an earlier round, or omits an empty one " +
+		"(omitempty in Go, a truth test in JavaScript or Python)",
+	Fix: "Treat requestState as an opaque string. Build each retry from the call and the latest result only, and test " +
+		"whether the member is present.",
+	Judge: eachRetry("every retry has the requestState of its result", wrongState),
+}
+
+// wrongState compares the state of a retry with that of the result.
+func wrongState(e *evidence.Case, from, retry *request) *check.Verdict {
+	sent := from.InputRequired.State
+	got, isString := retry.State()
+	said := evidence.Quote(got)
+	if !isString {
+		said = check.OrMissing(retry.Params["requestState"])
+	}
+	fail := func(format string, args ...any) *check.Verdict {
+		was := "no requestState"
+		if sent != nil {
+			was = evidence.Quote(*sent)
+		}
+		return check.Instead(check.Fail(format, args...).
+			ShowAs("server sent", from.InputRequired.At("requestState"), "%s", was).
+			ShowAs("client sent back", retry.At("requestState"), "%s", said))
+	}
+	switch {
+	case sent == nil && retry.Params["requestState"] == nil, sent != nil && isString && got == *sent:
+		return nil
+	case sent == nil:
+		return fail("expected no requestState in the retry, found one")
+	case retry.Params["requestState"] == nil:
+		return fail("expected the requestState of the result in the retry, found none")
+	case !isString:
+		return fail("expected a string as requestState in the retry, found another type")
+	case ofAnotherRound(e, from, got):
+		return fail("expected the requestState of the result in the retry, found that of another round")
+	}
+	return fail("expected requestState unchanged (%d bytes), found another value (%d bytes)", len(*sent), len(got))
+}
+
+func ofAnotherRound(e *evidence.Case, from *request, state string) bool {
+	for _, other := range e.InputRequiredResults() {
+		if other != from && other.InputRequired.State != nil && *other.InputRequired.State == state {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,379 @@
+package always
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// SameSchema reports whether a model request offers a tool with the input schema that the server sent, as far as its
+// provider reads it.
+func SameSchema(given *dialect.Request, got, sent *dialect.Tool) bool {
+	want, have := evidence.DecodeJSON(sent.InputSchema), evidence.DecodeJSON(got.InputSchema)
+	if want != nil && reflect.DeepEqual(want, have) {
+		return true
+	}
+	if given.Dialect == dialect.Ollama {
+		if !sameDefinitions(have, want) {
+			return false
+		}
+		if (&schemas{false, mostInlined}).same(ollama.in(withoutReferences(have)), ollama.in(withoutReferences(want))) {
+			return true
+		}
+		want, have = ollama.in(want), ollama.in(have) // Ollama reads references only within definitions
+	}
+	want, have = withoutReferences(want), withoutReferences(have)
+	limited, strict := limitsSchemas(given, got)
+	if limited {
+		want, have = everyProvider.in(want), everyProvider.in(have)
+	}
+	return acceptsAll(want) && have == nil || (&schemas{strict, mostInlined}).same(have, want)
+}
+
+// acceptsAll reports whether a schema is that of any object: some providers want none then.
+func acceptsAll(schema any) bool {
+	o, isObject := schema.(map[string]any)
+	for name, value := range o {
+		isObject = isObject && (name == "type" || empty(value) || !asserts[name])
+	}
+	return isObject
+}
+
+// mostInlined limits the parts of schemas that are read: a schema may refer to itself without end.
+const mostInlined = 10000
+
+// withoutReferences returns a whole schema with definitions in place of the references to them.
+func withoutReferences(schema any) any {
+	budget := mostInlined
+	return inlined(schema, nil, &budget)
+}
+
+// inlined replaces the references of a schema by what they refer to, as some clients do for providers without
+// references. A nil definitions is for the whole schema, which has the definitions.
+func inlined(schema any, definitions map[string]any, budget *int) any {
+	if *budget--; *budget < 0 {
+		return schema
+	}
+	switch v := schema.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = inlined(item, definitions, budget)
+		}
+		return list
+	case map[string]any:
+		if definitions == nil {
+			definitions = definitionsOf(v)
+		}
+		if to, ok := v["$ref"].(string); ok && definitions[to] != nil {
+			return inlined(definitions[to], definitions, budget)
+		}
+		copied := make(map[string]any, len(v))
+		for name, value := range v {
+			if name != "$defs" && name != "definitions" {
+				copied[name] = inlined(value, definitions, budget)
+			}
+		}
+		return copied
+	}
+	return schema
+}
+
+// sameDefinitions reports whether a schema has the wanted definition for each of its references. A client may drop the
+// references, or put what they refer to in their place.
+func sameDefinitions(got, want any) bool {
+	have, _ := got.(map[string]any)
+	wanted, _ := want.(map[string]any)
+	given := definitionsOf(have)
+	for ref, definition := range definitionsOf(wanted) {
+		other, ok := given[ref]
+		if ok && !(&schemas{false, mostInlined}).same(other, definition) || !ok && refersTo(have, ref) {
+			return false
+		}
+	}
+	return true
+}
+
+// refersTo reports whether a value has the reference.
+func refersTo(value any, ref string) bool {
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return refersTo(item, ref) })
+	case map[string]any:
+		for name, inner := range v {
+			if name == "$ref" && inner == ref || refersTo(inner, ref) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// definitionsOf returns the definitions of a schema by their references.
+func definitionsOf(schema map[string]any) map[string]any {
+	definitions := map[string]any{}
+	for _, under := range []string{"$defs", "definitions"} {
+		named, _ := schema[under].(map[string]any)
+		for name, definition := range named {
+			definitions["#/"+under+"/"+name] = definition
+		}
+	}
+	return definitions
+}
+
+// limitsSchemas reports whether a tool was offered in a form in which the provider accepts only a few keywords:
+// Gemini in parameters, and OpenAI with strict schemas. Strict is true for those, and for Anthropic's.
+func limitsSchemas(given *dialect.Request, tool *dialect.Tool) (limited, strict bool) {
+	declared := at(given.Body, tool.Path)
+	var o dialect.Object
+	_ = json.Unmarshal(declared, &o) // an invalid declaration limits nothing
+	strict = string(o["strict"]) == "true" || string(at(declared, "function.strict")) == "true"
+	return strict || given.Dialect == dialect.Gemini && !o.Has("parametersJsonSchema") && !o.Has("parameters_json_schema"),
+		strict
+}
+
+// keywords are those of a schema, and of the schemas in it, that a provider reads.
+type keywords struct {
+	outer, inner []string
+	// deep limits schemas under every keyword, such as items, and not only under properties and anyOf.
+	deep bool
+}
+
+// everyProvider reads these keywords in any form.
+var everyProvider = keywords{outer: commonWords, inner: commonWords, deep: true}
+
+var commonWords = []string{"type", "description", "enum", "items", "properties", "required", "anyOf", "nullable"}
+
+// ollama is what Ollama reads of a tool's schema and of the schema of a property (Tool and ToolProperty of its
+// package api, 0.17). It drops the rest, and so do clients that are built on its types.
+var ollama = keywords{
+	outer: []string{"type", "$defs", "items", "required", "properties"},
+	inner: []string{"anyOf", "type", "items", "description", "enum", "properties"},
+}
+
+// in returns the schema with the keywords only.
+func (k keywords) in(schema any) any { return k.keep(schema, k.outer) }
+
+func (k keywords) keep(schema any, words []string) any {
+	o, isObject := schema.(map[string]any)
+	if !isObject {
+		return schema
+	}
+	kept := map[string]any{}
+	for word, value := range o {
+		properties, isObject := value.(map[string]any)
+		variants, isArray := value.([]any)
+		switch {
+		case !slices.Contains(words, word):
+		case word == "properties" && isObject:
+			limited := map[string]any{}
+			for name, property := range properties {
+				limited[name] = k.keep(property, k.inner)
+			}
+			kept[word] = limited
+		case word == "anyOf" && isArray:
+			limited := make([]any, len(variants))
+			for i, variant := range variants {
+				limited[i] = k.keep(variant, k.inner)
+			}
+			kept[word] = limited
+		case k.deep:
+			kept[word] = k.keep(value, k.inner)
+		default:
+			kept[word] = value
+		}
+	}
+	return kept
+}
+
+// schemas compares schemas. Strict ones require all properties. What exceeds the budget is not compared: a schema may
+// refer to itself without end.
+type schemas struct {
+	strict bool
+	budget int
+}
+
+// asserts are the keywords that make a schema accept less. A client must not add them.
+var asserts = dialect.Set("type enum const items prefixItems properties patternProperties required anyOf oneOf allOf " +
+	"not if then else pattern format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf " +
+	"minItems maxItems uniqueItems contains minProperties maxProperties dependentRequired dependentSchemas propertyNames")
+
+// same reports whether a schema is the wanted one. A client may close it, let an optional property be null, add words
+// to a description, omit empty values, reorder sets, and write types in capitals, as Gemini does.
+func (s *schemas) same(got, want any) bool {
+	if s.budget--; s.budget < 0 {
+		return true
+	}
+	wanted, isObject := want.(map[string]any)
+	if !isObject {
+		return evidence.Equal(got, want) || got == nil && want == true
+	}
+	have, isObject := got.(map[string]any)
+	if variants, ok := have["anyOf"].([]any); ok && wanted["anyOf"] == nil {
+		return slices.ContainsFunc(variants, func(v any) bool { return s.same(v, want) }) && s.onlyNull(variants, want)
+	}
+	return isObject && s.asksAll(have, wanted) && !s.asksMore(have, wanted) &&
+		(!s.strict || areIn(have["required"], have["properties"]))
+}
+
+// asksAll reports whether a schema has every keyword of the wanted one.
+func (s *schemas) asksAll(have, wanted map[string]any) bool {
+	for word, value := range wanted {
+		inner, ok := have[word]
+		if word == "required" {
+			inner = s.withoutAdded(have, value)
+		}
+		if word == "type" && have["nullable"] == true { // OpenAPI's word, which Gemini takes
+			inner = []any{inner, "null"}
+		}
+		if !s.sameWord(word, inner, value) && (ok || !empty(value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// asksMore reports whether a schema has an assertion that the wanted one does not have.
+func (s *schemas) asksMore(have, wanted map[string]any) bool {
+	for word, value := range have {
+		if word == "required" {
+			value = s.withoutAdded(have, nil)
+		}
+		if _, ok := wanted[word]; !ok && asserts[word] && !empty(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutAdded returns the required properties of a schema without those that a client may add: any if the schema is
+// strict, and those that may be null.
+func (s *schemas) withoutAdded(have map[string]any, want any) []any {
+	required, _ := have["required"].([]any)
+	properties, _ := have["properties"].(map[string]any)
+	wanted, _ := want.([]any)
+	return slices.DeleteFunc(slices.Clone(required), func(name any) bool {
+		text, isText := name.(string)
+		return isText && !slices.Contains(wanted, any(text)) && (s.strict || mayBeNull(properties[text]))
+	})
+}
+
+// mayBeNull reports whether a schema accepts null.
+func mayBeNull(schema any) bool {
+	o, _ := schema.(map[string]any)
+	types, _ := o["type"].([]any)
+	variants, _ := o["anyOf"].([]any)
+	return o["type"] == "null" || slices.Contains(types, any("null")) || slices.ContainsFunc(variants, mayBeNull)
+}
+
+// onlyNull reports whether all variants are the wanted schema or null.
+func (s *schemas) onlyNull(variants []any, want any) bool {
+	return !slices.ContainsFunc(variants, func(v any) bool {
+		o, _ := v.(map[string]any)
+		return !s.same(v, want) && o["type"] != "null"
+	})
+}
+
+// areIn reports whether all names of a list are members of an object.
+func areIn(list, object any) bool {
+	names, _ := list.([]any)
+	members, _ := object.(map[string]any)
+	return !slices.ContainsFunc(names, func(name any) bool {
+		text, _ := name.(string)
+		_, ok := members[text]
+		return !ok
+	})
+}
+
+// sameWord compares the value of a keyword.
+func (s *schemas) sameWord(word string, got, want any) bool {
+	switch word {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		return s.sameMembers(got, want)
+	case "type":
+		return sameType(got, want)
+	case "description", "title":
+		have, _ := got.(string)
+		wanted, _ := want.(string)
+		return strings.Contains(have, wanted)
+	case "additionalProperties":
+		return got == false && want == true || s.same(got, want)
+	case "enum", "required", "anyOf", "oneOf", "allOf":
+		extra := func(v any) bool {
+			o, _ := v.(map[string]any)
+			return word != "required" && (v == nil || o["type"] == "null")
+		}
+		return s.sameSet(got, want, extra)
+	case "prefixItems":
+		have, _ := got.([]any)
+		wanted, _ := want.([]any)
+		return slices.EqualFunc(have, wanted, s.same)
+	case "default", "const", "examples":
+		return evidence.Equal(got, want)
+	}
+	return s.same(got, want)
+}
+
+// sameMembers compares the schemas of an object's members.
+func (s *schemas) sameMembers(got, want any) bool {
+	have, _ := got.(map[string]any)
+	wanted, isObject := want.(map[string]any)
+	for name, value := range wanted {
+		if inner, ok := have[name]; !ok || !s.same(inner, value) {
+			return false
+		}
+	}
+	return isObject && len(have) == len(wanted)
+}
+
+// sameType compares types. Null may be added, and capitals do not matter.
+func sameType(got, want any) bool {
+	list := func(v any) []string {
+		several, isArray := v.([]any)
+		if !isArray {
+			several = []any{v}
+		}
+		var names []string
+		for _, item := range several {
+			if name, ok := item.(string); ok {
+				names = append(names, strings.ToLower(name))
+			}
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	have, wanted := list(got), list(want)
+	if !slices.Contains(wanted, "null") {
+		have = slices.DeleteFunc(have, func(name string) bool { return name == "null" })
+	}
+	return slices.Equal(have, wanted)
+}
+
+// sameSet compares arrays in any order, apart from what may be added.
+func (s *schemas) sameSet(got, want any, mayAdd func(any) bool) bool {
+	have, isArray := got.([]any)
+	wanted, wasArray := want.([]any)
+	missing := func(items, others []any, same func(a, b any) bool) bool {
+		return slices.ContainsFunc(items, func(item any) bool {
+			return !slices.ContainsFunc(others, func(other any) bool { return same(other, item) })
+		})
+	}
+	added := slices.DeleteFunc(slices.Clone(have), mayAdd)
+	return isArray && wasArray && !missing(wanted, have, s.same) &&
+		!missing(added, wanted, func(a, b any) bool { return s.same(b, a) })
+}
+
+// empty reports whether a value is an empty object or array, or a schema that accepts everything.
+func empty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return value == true
+}

@@ -1,0 +1,185 @@
+package always
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+var serverWasGivenCheck = check.Check{
+	ID: "server-was-given", Statements: check.ToolUseSchema,
+	Rule:       "Every result says what the model said: its texts, its tool uses in order, and why it stopped",
+	Levels:     check.Robust,
+	ServerLoop: true,
+	Cause: "the conversion from the provider's format loses or changes a block, often only with tools, in later rounds " +
+		"or in streams",
+	Fix: "Convert every block of the reply, in order: texts unchanged, arguments as raw JSON, each tool use under its " +
+		"own id. Map the stop reason, or omit it.",
+	Judge: serverWasGiven,
+}
+
+// serverWasGiven compares each result of a case with the model's reply on which it is based. What may differ is in
+// [toServer]. It does not judge a reply with invalid arguments, or one that did not arrive whole: other checks do.
+func serverWasGiven(ev *evidence.Case) check.Verdict {
+	compared := 0
+	var rounded *check.Verdict
+	for _, r := range ev.Rounds {
+		sources := ev.Sources(r)
+		if len(sources) == 0 || r.Params == nil || slices.ContainsFunc(sources, misbehaves) {
+			continue
+		}
+		for i := range r.Answers {
+			a := &r.Answers[i]
+			if a.Err != nil || !readable(a) {
+				continue
+			}
+			compared++
+			switch d := deviation(r, a, sources); {
+			case d != nil && !d.rounded:
+				return d.verdict(a)
+			case d != nil && rounded == nil:
+				rounded = check.Instead(d.verdict(a))
+			}
+		}
+	}
+	if rounded != nil {
+		return *rounded
+	}
+	if compared == 0 {
+		return check.NotApplicable("no result is based on a whole reply of the model")
+	}
+	return check.Pass("the server was given what the model said, in all %d results", compared)
+}
+
+// misbehaves reports whether a reply has a tool use that MCP cannot express, or one beside the end of the turn, which
+// Anthropic's API does not have.
+func misbehaves(x *evidence.Exchange) bool {
+	ended := x.Dialect == dialect.Anthropic && x.Reply().FinishReason == "end_turn"
+	return ended && len(x.Calls()) > 0 || slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
+		_, isObject := inputOf(use).(map[string]any)
+		return use.Name == "" || !isObject
+	})
+}
+
+// inputOf returns the decoded input of a tool use; an empty one is {}.
+func inputOf(use dialect.Block) any {
+	if len(use.Input) == 0 {
+		return map[string]any{}
+	}
+	return evidence.DecodeJSON(use.Input)
+}
+
+// readable reports whether the result has content of known types. Other checks judge the rest.
+func readable(a *evidence.Answer) bool {
+	return a.Blocks() != nil && len(evidence.Only(a.Blocks(), dialect.Other)) == 0
+}
+
+// deviation returns how a result differs from the last reply; nil if it is like any of them. A host that runs the tools
+// itself may return the texts of all replies.
+func deviation(r *evidence.Round, a *evidence.Answer, sources []*evidence.Exchange) *unlike {
+	var last *unlike
+	var all []dialect.Block
+	for _, x := range sources {
+		if last = newRendering(r, a, x, x.Reply()).compare(); last == nil {
+			return nil
+		}
+		all = append(all, evidence.Only(x.Reply().Content, dialect.Text)...)
+	}
+	x := sources[len(sources)-1]
+	together := *x.Reply()
+	together.Content = slices.Concat(all, x.Calls())
+	if len(sources) > 1 && newRendering(r, a, x, &together).compare() == nil {
+		return nil
+	}
+	return last
+}
+
+// unlike is a difference between a reply and a result. Path is relative to the result.
+type unlike struct {
+	said              *evidence.Exchange
+	path, want, found string
+	// rounded says that nothing but numbers differ, which a double cannot hold.
+	rounded bool
+}
+
+func (d *unlike) verdict(a *evidence.Answer) check.Verdict {
+	place := d.path
+	if d.want != "" {
+		place = strings.TrimSpace(place + " " + d.want)
+	}
+	v := check.Fail("expected %s as the model said, found %s", place, d.found)
+	if d.rounded {
+		v = check.Warn("expected %s as the model said, found %s: %s", place, d.found, keepNumbers)
+	}
+	return v.ShowAs("model said", d.said.Place, "%s", describeReply(d.said.Reply())).
+		ShowAs("server received", a.At(d.path), "%s", evidence.Compact(evidence.ValueAt(a.Result, d.path)))
+}
+
+func describeReply(reply *dialect.DecodedReply) string {
+	var parts []string
+	for _, b := range reply.Content {
+		switch b.Type {
+		case dialect.Text:
+			parts = append(parts, evidence.Quote(b.Text))
+		case dialect.ToolUse:
+			parts = append(parts, fmt.Sprintf("tool use %s: %s(%s)", evidence.QuoteID(b.ID), b.Name,
+				evidence.Compact(b.Input)))
+		default:
+			parts = append(parts, string(b.Type))
+		}
+	}
+	return strings.Join(append(parts, "stopped by "+cmp.Or(reply.FinishReason, "nothing")), "\n")
+}
+
+// rendering is a result as a client's rendering of a reply.
+type rendering struct {
+	round *evidence.Round
+	a     *evidence.Answer
+	from  *evidence.Exchange
+	reply *dialect.DecodedReply
+	// said are the tool uses of the reply that the result has to have, and given those of the result.
+	said, given []dialect.Block
+	// rounded is the first number that a double cannot hold, and that the client rounded.
+	rounded *unlike
+}
+
+func newRendering(r *evidence.Round, a *evidence.Answer, x *evidence.Exchange, reply *dialect.DecodedReply) *rendering {
+	return &rendering{round: r, a: a, from: x, reply: reply, said: evidence.Only(reply.Content, dialect.ToolUse),
+		given: a.Uses()}
+}
+
+func (c *rendering) compare() *unlike {
+	for _, compare := range []func() *unlike{c.compareUses, c.compareTexts, c.compareMedia, c.compareStopReason} {
+		if d := compare(); d != nil {
+			return d
+		}
+	}
+	return c.rounded
+}
+
+func (c *rendering) unlike(path, want, found string) *unlike {
+	return &unlike{said: c.from, path: path, want: want, found: found}
+}
+
+// compareMedia compares images and audio, which few models return.
+func (c *rendering) compareMedia() *unlike {
+	media := func(blocks []dialect.Block) (all []dialect.Block) {
+		return append(evidence.Only(blocks, dialect.Image), evidence.Only(blocks, dialect.Audio)...)
+	}
+	said, given := media(c.reply.Content), media(c.a.Blocks())
+	if len(said) != len(given) {
+		return c.unlike("content", fmt.Sprintf("with %d images and audio", len(said)), fmt.Sprint(len(given)))
+	}
+	for i := range said {
+		if string(said[i].Data) != string(given[i].Data) || !strings.EqualFold(said[i].MimeType, given[i].MimeType) {
+			return c.unlike(given[i].Path+".data", fmt.Sprintf("%s of %d bytes", said[i].MimeType, len(said[i].Data)),
+				fmt.Sprintf("%s of %d other bytes", given[i].MimeType, len(given[i].Data)))
+		}
+	}
+	return nil
+}
