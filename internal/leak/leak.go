@@ -2,8 +2,9 @@
 // the caller's.
 //
 // It finds a secret as it is; with escapes of JSON, programming languages, URLs or HTML, also repeated; in both
-// alphabets of base64, at any offset; in hexadecimal; as a list of byte values; and without a few characters at its
-// ends (cut off or masked). It does not find a secret that is compressed, encrypted, encoded twice or split.
+// alphabets of base64, at any offset; in hexadecimal; as a list of byte values; without a few characters at its
+// ends (cut off or masked); and, of a key, its last characters. It does not find a secret that is compressed,
+// encrypted, encoded twice or split.
 package leak
 
 import (
@@ -18,8 +19,10 @@ import (
 type Secret struct {
 	// Name is the name in messages, such as "the key".
 	Name string
-	// Value is the secret. It is ignored if it is shorter than [Least]: short texts occur by chance.
+	// Value is the secret. It is ignored if it is shorter than [MinLength]: short texts occur by chance.
 	Value string
+	// Tail is true to find its last characters alone, too: more of them than providers show in a mask.
+	Tail bool
 }
 
 // MinLength is the length of the shortest secret that is searched for, in bytes.
@@ -65,6 +68,9 @@ func New(secrets ...Secret) *Finder {
 		f.add(s, "in hexadecimal", digits)
 		f.add(s, "in hexadecimal", strings.ToUpper(digits))
 		f.add(s, "as byte values", numbers(s.Value))
+		if s.Tail {
+			f.add(s, "its last characters", s.Value[len(s.Value)-tailLength:])
+		}
 		if end := len(s.Value) / mostMissing; len(s.Value)-2*end >= MinLength {
 			f.add(s, "without its first or last characters", s.Value[end:len(s.Value)-end])
 		}
@@ -74,6 +80,9 @@ func New(secrets ...Secret) *Finder {
 
 // mostMissing limits what may be missing at each end: an eighth. Masks of providers show far less than the rest.
 const mostMissing = 8
+
+// tailLength is twice what masks of providers show at the end of a key.
+const tailLength = 8
 
 func (f *Finder) add(s Secret, form, text string) {
 	pair := uint16(text[0])<<8 | uint16(text[1])

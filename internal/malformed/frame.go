@@ -1,5 +1,5 @@
-// Package malformed generates sampling requests that break the protocol, shrinks those that break a client, and keeps
-// them in files. The ways to break a request belong here, as edits of a JSON tree. Sending and judging them does not.
+// Package malformed generates sampling requests that break the protocol. The ways to break a request belong here, as
+// edits of a JSON tree. Sending, judging and shrinking them does not.
 package malformed
 
 import (
@@ -8,6 +8,20 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsontree"
+)
+
+type (
+	node  = jsontree.Node
+	place = jsontree.Place
+)
+
+var (
+	parse  = jsontree.Parse
+	must   = jsontree.Must
+	quoted = jsontree.Quote
+	places = jsontree.Places
 )
 
 // Frame is one generated request.
@@ -32,7 +46,7 @@ func Generate(revision string, seed int64, n int) Frame {
 		if r.IntN(4) == 0 {
 			broken += ", and " + r.breakOne(request)
 		}
-		if raw := request.bytes(); json.Valid(raw) {
+		if raw := request.Bytes(); json.Valid(raw) {
 			f := frame(request, raw)
 			f.Broken = broken
 			return f
@@ -54,7 +68,7 @@ func NewFrame(params []byte) (Frame, error) {
 
 func frame(n *node, raw []byte) Frame {
 	f := Frame{Params: raw}
-	for _, name := range n.names {
+	for _, name := range n.Names {
 		f.Tools = f.Tools || name == "tools" || name == "toolChoice"
 	}
 	return f
@@ -63,15 +77,15 @@ func frame(n *node, raw []byte) Frame {
 // request returns a valid request with a random choice of members.
 func request(r *random, tools bool) *node {
 	p := must(`{"messages":[],"maxTokens":1000}`)
-	messages := p.items[0]
+	messages := p.Items[0]
 	say := func(role string, blocks ...*node) {
 		m := must(`{"role":"` + role + `"}`)
-		content := &node{kind: '[', items: blocks}
+		content := &node{Kind: '[', Items: blocks}
 		if !tools || len(blocks) == 1 && r.half() {
 			content = blocks[len(blocks)-1]
 		}
-		m.add("content", content)
-		messages.items = append(messages.items, m)
+		m.Add("content", content)
+		messages.Items = append(messages.Items, m)
 	}
 	if tools && r.half() {
 		say("user", must(`{"type":"text","text":"Is it warm in Oslo?"}`))
@@ -90,7 +104,7 @@ func request(r *random, tools bool) *node {
 			`{"type":"audio","data":"UklGRg==","mimeType":"audio/wav"}`))}, blocks...)
 	}
 	say("user", blocks...)
-	p.add("systemPrompt", must(quoted("You are a helpful assistant. (conversation "+MarkPlaceholder+")")))
+	p.Add("systemPrompt", must(quoted("You are a helpful assistant. (conversation "+MarkPlaceholder+")")))
 	type member struct{ name, value string }
 	optional := []member{
 		{"temperature", "0.5"}, {"stopSequences", `["END"]`}, {"includeContext", `"none"`},
@@ -105,7 +119,7 @@ func request(r *random, tools bool) *node {
 	}
 	for _, o := range optional {
 		if r.half() {
-			p.add(o.name, must(o.value))
+			p.Add(o.name, must(o.value))
 		}
 	}
 	return p
@@ -126,13 +140,13 @@ func (r *random) breakOne(request *node) string {
 	for {
 		way := ways[r.IntN(len(ways))]
 		all := slices.DeleteFunc(places(request, ""), func(p place) bool {
-			return strings.Count(p.path, "[") > 8 // inside of what deepen has added
+			return strings.Count(p.Path, "[") > 8 // inside of what deepen has added
 		})
 		if len(all) == 0 {
 			return "the request is empty"
 		}
 		for _, i := range r.Perm(len(all)) {
-			path := all[i].path
+			path := all[i].Path
 			if how := way(r, &all[i]); how != "" {
 				return path + " " + how
 			}
@@ -146,13 +160,13 @@ var ways = []func(*random, *place) string{
 }
 
 func drop(_ *random, p *place) string {
-	p.holder.remove(p.i)
+	p.Holder.Remove(p.I)
 	return "is missing"
 }
 
 func wrongType(r *random, p *place) string {
-	raw := WrongType(r.Rand, p.value().is())
-	p.replace(must(raw))
+	raw := WrongType(r.Rand, p.Value().Type())
+	p.Replace(must(raw))
 	return "is " + raw
 }
 
@@ -160,14 +174,14 @@ func wrongType(r *random, p *place) string {
 func WrongType(r *rand.Rand, types ...string) string {
 	for {
 		raw := (&random{r}).one(`7`, `"seven"`, `true`, `{"seven":7}`, `["seven"]`)
-		if !slices.Contains(types, must(raw).is()) {
+		if !slices.Contains(types, must(raw).Type()) {
 			return raw
 		}
 	}
 }
 
 func null(_ *random, p *place) string {
-	p.replace(must("null"))
+	p.Replace(must("null"))
 	return "is null"
 }
 
@@ -175,100 +189,100 @@ func null(_ *random, p *place) string {
 var words = []string{"role", "type", "mode", "includeContext", "mimeType"}
 
 func unknownWord(r *random, p *place) string {
-	if !slices.Contains(words, p.name()) || p.value().is() != "string" {
+	if !slices.Contains(words, p.Name()) || p.Value().Type() != "string" {
 		return ""
 	}
 	word := quoted(r.one("system", "tool", "video", "USER", "Text", "toString", "__proto__", " "))
-	p.replace(must(word))
+	p.Replace(must(word))
 	return "is " + word
 }
 
 func nest(r *random, p *place) string {
 	if r.half() {
-		p.replace(&node{kind: '[', items: []*node{p.value()}})
+		p.Replace(&node{Kind: '[', Items: []*node{p.Value()}})
 		return "is in an array"
 	}
-	p.replace(&node{kind: '{', names: []string{"value"}, items: []*node{p.value()}})
+	p.Replace(&node{Kind: '{', Names: []string{"value"}, Items: []*node{p.Value()}})
 	return "is in an object"
 }
 
 func deepen(r *random, p *place) string {
 	depth := 20 << r.IntN(6) // 640 at most
-	n := p.value()
+	n := p.Value()
 	for range depth {
-		n = &node{kind: '[', items: []*node{n}}
+		n = &node{Kind: '[', Items: []*node{n}}
 	}
-	p.replace(n)
+	p.Replace(n)
 	return fmt.Sprintf("is in %d arrays", depth)
 }
 
 func badBase64(r *random, p *place) string {
-	if p.name() != "data" {
+	if p.Name() != "data" {
 		return ""
 	}
 	data := quoted(r.one("not base64!", "====", "iVBOR", "aGVsbG8", "{}", "data:image/png;base64,iVBORw0KGgo="))
-	p.replace(must(data))
+	p.Replace(must(data))
 	return "is " + data
 }
 
 func oddNumber(r *random, p *place) string {
-	if p.value().is() != "number" {
+	if p.Value().Type() != "number" {
 		return ""
 	}
 	number := r.one("-1", "0", "-0", "0.5", "1e3", "1e400", "-1e400", "1e999999", "9007199254740993", "2147483648",
 		"18446744073709551616", strings.Repeat("9", 400))
-	p.replace(must(number))
+	p.Replace(must(number))
 	return "is " + clip(number)
 }
 
 func twice(r *random, p *place) string {
-	if p.holder.kind != '{' {
+	if p.Holder.Kind != '{' {
 		return ""
 	}
 	second := must(WrongType(r.Rand, "none"))
 	if r.half() {
-		second = p.value().clone()
+		second = p.Value().Clone()
 	}
-	p.holder.add(p.name(), second)
-	return "occurs twice, the second time as " + clip(string(second.bytes()))
+	p.Holder.Add(p.Name(), second)
+	return "occurs twice, the second time as " + clip(string(second.Bytes()))
 }
 
 func oddText(r *random, p *place) string {
-	if p.value().is() != "string" {
+	if p.Value().Type() != "string" {
 		return ""
 	}
 	text := r.one(`"\ud800"`, `"\udc00\ud800"`, `"a\u0000b"`, `"\u2028\u2029"`, `"\ufeff"`, `"`+strings.Repeat(`\ud83d`,
 		50)+`"`, quoted(strings.Repeat("x", 32<<10)), quoted("%s%n%x ${7*7} '; --"))
-	p.replace(&node{text: text})
+	p.Replace(&node{Text: text})
 	return "is " + clip(text)
 }
 
 func empty(_ *random, p *place) string {
-	raw, ok := map[string]string{"string": `""`, "array": "[]", "object": "{}"}[p.value().is()]
+	raw, ok := map[string]string{"string": `""`, "array": "[]", "object": "{}"}[p.Value().Type()]
 	if !ok {
 		return ""
 	}
-	p.replace(must(raw))
+	p.Replace(must(raw))
 	return "is " + raw
 }
 
 func repeat(r *random, p *place) string {
-	if p.holder.kind != '[' {
+	if p.Holder.Kind != '[' {
 		return ""
 	}
 	times := 2 + r.IntN(200)
 	for range times {
-		p.holder.items = append(p.holder.items, p.value().clone())
+		p.Holder.Items = append(p.Holder.Items, p.Value().Clone())
 	}
 	return fmt.Sprintf("is repeated %d times", times)
 }
 
 func stranger(r *random, p *place) string {
-	if p.value().kind != '{' {
+	if p.Value().Kind != '{' {
 		return ""
 	}
 	name := r.one("__proto__", "constructor", "", "jsonrpc", "type ", "\u0000")
-	p.value().add(name, must(`{"toString":null}`))
+	p.Value().Add(name, must(`{"toString":null}`))
 	return fmt.Sprintf("has a member %q", name)
 }
 

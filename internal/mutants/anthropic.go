@@ -3,6 +3,7 @@ package mutants
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 
@@ -48,6 +49,25 @@ var anthropicEdits = edits{
 			m["content"] = append([]any{textBlock("The tools say:")}, m["content"].([]any)...)
 		}
 	})),
+	"forgets-thinking": request(func(body object) {
+		if choice, _ := body["tool_choice"].(object); choice["type"] == "any" || body["temperature"] != nil {
+			return // the provider refuses both beside thinking
+		}
+		const budget = 1024
+		limit, _ := body["max_tokens"].(json.Number)
+		tokens, _ := limit.Int64() // 0 is refused anyway
+		body["thinking"], body["max_tokens"] = object{"type": "enabled", "budget_tokens": budget}, tokens+budget
+	}),
+	"caches-everything": request(func(body object) {
+		blocks := 0
+		each := func(f func(object)) {
+			eachMessage(func(m object) { eachItem(m["content"], f) })(body)
+		}
+		each(func(object) { blocks++ })
+		if blocks > 4 && !bytes.Contains(marshal(body), []byte(`"type":"image"`)) { // fewer are accepted
+			each(func(b object) { b["cache_control"] = object{"type": "ephemeral"} })
+		}
+	}),
 	"drops-is-error-flag": request(eachBlock("tool_result", unset("is_error"))),
 	"max-tokens-as-end-turn": result(func(r object) {
 		if r["stopReason"] != "toolUse" {

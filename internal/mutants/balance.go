@@ -29,6 +29,11 @@ var balanceEdits = edits{
 	"invents-results": repairs(inventResults),
 	"drops-orphans":   repairs(dropOrphans),
 	"drops-misplaced": repairs(dropMisplaced),
+	"drops-uses-of-the-user": func(w *Wire) Edit {
+		edit := repairs(dropUsesOfUser)(w)
+		edit.Options = accepts("orphan-result")(w).Options
+		return edit
+	},
 	"asks-before-it-validates": asksAnyway(
 		func(w *Wire, s *Sample) bool { return w.Declares(s.Asked) && rule(s.Asked) != "" },
 		set("messages", []any{object{"role": "user", "content": textBlock("?")}})),
@@ -158,6 +163,14 @@ func dropOrphans(params object) {
 			return b["type"] == "tool_result" && m["role"] == "user" && !slices.Contains(uses, text(b, "toolUseId"))
 		})
 		uses = ids(m, "tool_use", "id")
+	})(params)
+	dropEmpty(params)
+}
+
+// dropUsesOfUser drops the tool uses of the user, and leaves their results as orphans.
+func dropUsesOfUser(params object) {
+	eachMessage(func(m object) {
+		drop(m, func(b object) bool { return b["type"] == "tool_use" && m["role"] == "user" })
 	})(params)
 	dropEmpty(params)
 }

@@ -40,6 +40,22 @@ var basicEdits = edits{
 	"ascii-only": result(eachText(func(b object) {
 		b["text"] = asciiOnly(text(b, "text"))
 	})),
+	"trims-answers": result(eachText(func(b object) { b["text"] = strings.TrimSpace(text(b, "text")) })),
+	"drops-text-at-finish": reply(func(chunks []object) []object {
+		for _, c := range chunks {
+			eachItem(c["choices"], func(choice object) {
+				if delta, ok := choice["delta"].(object); ok && choice["finish_reason"] != nil {
+					delete(delta, "content")
+				}
+			})
+		}
+		return chunks
+	}),
+	"ignores-falsy-ids": asked(func(s *Sample) {
+		if s.ID == json.Number("0") || s.ID == "" {
+			s.Withhold()
+		}
+	}),
 	"trims-prompt": params(eachBlock("text", func(b object) {
 		b["text"] = strings.Join(strings.Fields(text(b, "text")), " ")
 	})),
@@ -118,6 +134,13 @@ var basicEdits = edits{
 		delete(b, "data")
 		delete(b, "mimeType")
 	})),
+	"refuses-media-without-reason": asked(func(s *Sample) {
+		hasMedia := false
+		eachMedium(func(object) { hasMedia = true })(s.Asked)
+		if hasMedia && s.Wire.Serves(s.Asked) {
+			s.Refuse(codeInvalidParams, "")
+		}
+	}),
 	"drops-text-beside-media": params(eachMessage(func(m object) {
 		if len(ofType(m["content"], "image"))+len(ofType(m["content"], "audio")) > 0 {
 			keep(m, "text", 0)

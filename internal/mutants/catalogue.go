@@ -22,9 +22,11 @@ var catalogue string
 // read reads the catalogue. It panics if the catalogue and the edits do not match.
 func read() []Mutant {
 	known := edits{}
-	for _, chapter := range []edits{clientEdits, stdioEdits, declareEdits, basicEdits, toolEdits, parallelEdits,
+	for _, chapter := range []edits{alwaysEdits,
+		clientEdits, stdioEdits, declareEdits, basicEdits, toolEdits, parallelEdits,
 		loopEdits, balanceEdits, malformedEdits, cancelEdits, timeEdits, providerEdits, consentEdits, mrtrEdits,
-		transportEdits, versionEdits, taskEdits, anthropicEdits, ollamaEdits, responsesEdits, geminiEdits,
+		transportEdits, versionEdits, taskEdits, anthropicEdits, ollamaEdits, responsesEdits, geminiEdits, givenEdits,
+		clientLoopEdits,
 		translationEdits()} {
 		for name, edit := range chapter {
 			known[name] = edit
@@ -38,7 +40,7 @@ func read() []Mutant {
 		for entry := range strings.SplitSeq(entries, "\n") {
 			title, checks, _ := strings.Cut(entry, "\t")
 			name, doc, _ := strings.Cut(title, ": ")
-			m := Mutant{Name: name, Doc: doc, edit: known[name]}
+			m := Mutant{Name: name, Chapter: chapter, Doc: doc, edit: known[name]}
 			if m.edit == nil {
 				panic(fmt.Sprintf("mutants: the catalogue has %q: no edit with that name is left", entry))
 			}
@@ -86,6 +88,8 @@ func (m *Mutant) limit(word string) {
 		m.Dialects = values
 	case name == "except":
 		m.Except = values
+	case name == "plays":
+		m.Plays = values
 	case name == "model":
 		m.Model = list
 	case name == "in":

@@ -19,6 +19,11 @@ var loopEdits = edits{
 			p["messages"] = []any{messages[0], messages[n-2], messages[n-1]}
 		}
 	}),
+	"answers-round-three": asked(func(s *Sample) {
+		if s.Turn() == 3 && s.Asked["tools"] != nil && s.Wire.Serves(s.Asked) {
+			s.Answer(object{"role": "assistant", "model": "cache", "content": textBlock("As I said before.")})
+		}
+	}),
 	"stops-after-ten": refuses(func(s *Sample) bool { return s.Turn() > loopLimit }),
 	"hangs-after-ten": asked(func(s *Sample) {
 		if s.Turn() > loopLimit {

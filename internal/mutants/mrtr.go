@@ -47,6 +47,14 @@ var mrtrEdits = edits{
 	"trims-the-state": onState(func(state string) string {
 		return strings.Join(strings.Fields(state), " ")
 	}),
+	"parses-the-state": onState(func(state string) string {
+		var parsed any
+		if json.Unmarshal([]byte(state), &parsed) != nil {
+			return state
+		}
+		return string(marshal(parsed))
+	}),
+	"skips-an-empty-key": onResponses(func(responses object) { delete(responses, "") }),
 	"short-state": onState(func(state string) string {
 		return state[:min(len(state), 4096)]
 	}),
@@ -114,12 +122,6 @@ var mrtrEdits = edits{
 			}
 			return kind
 		}),
-	"wants-a-type": onType(func(kind string, _ bool) string {
-		if kind == "" {
-			return "missing"
-		}
-		return kind
-	}),
 	"takes-any-type": onType(func(kind string, _ bool) string {
 		if isUnknown(kind) {
 			return "complete"

@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -14,12 +15,16 @@ import (
 type Mutant struct {
 	// Name selects the mutant, as in --client builtin:mutant/NAME.
 	Name string
+	// Chapter is the scenario whose checks it must fail, mostly.
+	Chapter string
 	// Doc says in one sentence what the client does wrong.
 	Doc string
 	// Kills are the checks that must fail the mutant, as chapter/check.
 	Kills []string
 	// Also are checks that may fail it too, because they look at the same thing. No other check may.
 	Also []string
+	// Plays are patterns of scenarios and cases that its checks of the chapter always need; nil if it has others.
+	Plays []string
 	// Dialects are the dialects in which the bug shows; nil for all.
 	Dialects []string
 	// Except are dialects in which the bug does not show.
@@ -41,25 +46,53 @@ type Mutant struct {
 	// Hangs is true for a mutant that never ends by itself in the legacy era.
 	Hangs bool
 
+	// When limits the bug to some samples; the zero value does not.
+	When Condition
+
 	edit func(w *Wire) Edit
 }
+
+// EveryCase begins the checks that judge every case.
+const EveryCase = "always/"
 
 // Client returns the mutant as a function for [harness.InProcess], in the setting that the configuration describes.
 // Fired is called each time the bug changes something, from any goroutine; nil is allowed.
 func (m *Mutant) Client(c reference.Config, fired func()) func(context.Context, harness.Env) error {
-	return Client(c, m.edit, fired)
+	return Client(c, m.edit, m.When, fired)
+}
+
+// Conditional reports whether the bug is in messages of samples, so that a condition can limit it.
+func (m *Mutant) Conditional() bool {
+	for _, decision := range []string{"", harness.Decline, harness.DeclineAnswer} {
+		w := &Wire{Env: harness.Env{Decision: decision}, Context: context.Background(), traffic: newTraffic()}
+		e := m.edit(w)
+		if env := w.Env; e.Env != nil {
+			if e.Env(&env); env.Decision != decision {
+				return true
+			}
+		}
+		for _, hook := range []bool{e.Options != nil, e.Asked != nil, e.Params != nil, e.Result != nil, e.Answered != nil,
+			e.Response != nil, e.In != nil, e.Out != nil, e.Sent != nil, e.Declared != nil, e.Retry != nil, e.Ended != nil,
+			e.Payload != nil, e.Failed != nil, e.Server != nil, e.Model != nil, e.ModelRequest != nil, e.ModelReply != nil} {
+			if hook {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ShowsIn reports whether the bug shows in a client that asks the model as the configuration says.
 func (m *Mutant) ShowsIn(c reference.Config) bool {
 	c = c.Complete()
-	return !(m.Streamed && c.Plain) && (m.Dialects == nil || slices.Contains(m.Dialects, c.Dialect)) &&
+	return c.Loop == (m.Chapter == ClientLoop) && !(m.Streamed && c.Plain) &&
+		(m.Dialects == nil || slices.Contains(m.Dialects, c.Dialect)) &&
 		!slices.Contains(m.Except, c.Dialect) && (m.Model == "" || m.Model == c.Model)
 }
 
-// Concerns reports whether the check, as chapter/check, must or may fail the mutant.
+// Concerns reports whether the check, as chapter/check, must or may fail the mutant. A check of every case may.
 func (m *Mutant) Concerns(id string) bool {
-	return slices.Contains(m.Kills, id) || slices.Contains(m.Also, id)
+	return strings.HasPrefix(id, EveryCase) || slices.Contains(m.Kills, id) || slices.Contains(m.Also, id)
 }
 
 // Revisions returns the revisions in which the bug shows, given the newest revision of each era.

@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"encoding/json"
 	"slices"
 )
 
@@ -13,6 +14,29 @@ var parallelEdits = edits{
 		}
 	}),
 	"keeps-last-streamed": reply(lastCallOnly),
+	"appends-to-the-latest": reply(func(chunks []object) []object {
+		latest := any(json.Number("0"))
+		eachDelta(chunks, func(d object) {
+			eachItem(d["tool_calls"], func(call object) {
+				if call["id"] != nil {
+					latest = call["index"]
+				}
+				call["index"] = latest
+			})
+		})
+		return chunks
+	}),
+	"adds-up-names": reply(func(chunks []object) []object {
+		names := map[any]string{}
+		eachDelta(chunks, func(d object) {
+			eachItem(d["tool_calls"], func(call object) {
+				function := member(call, "function")
+				names[call["index"]] += text(function, "name")
+				function["name"] = names[call["index"]]
+			})
+		})
+		return chunks
+	}),
 	"stops-at-finish": reply(func(chunks []object) []object {
 		for i, c := range chunks {
 			if finish(chunks[i:i+1]) != "" {

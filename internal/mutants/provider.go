@@ -2,7 +2,6 @@ package mutants
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -27,7 +26,7 @@ var providerEdits = edits{
 		"content": textBlock("Something went wrong.")})),
 	"leaves-out-what-failed": func(w *Wire) Edit {
 		e := failures(func(_ *Wire, err error) (object, error) {
-			if status(err) == http.StatusUnauthorized {
+			if failed := status(err); failed == http.StatusUnauthorized || failed == http.StatusForbidden {
 				return object{"mutant": "left out"}, nil
 			}
 			return nil, err
@@ -126,18 +125,11 @@ var providerEdits = edits{
 
 const failed = "the model could not be asked"
 
-// failures replaces what becomes of a failure of the provider, also of a time limit.
+// failures replaces what becomes of a failure of the provider.
 func failures(f func(w *Wire, err error) (object, error)) func(*Wire) Edit {
-	return sampling(func(w *Wire, next client.Handler) client.Handler {
-		return func(ctx context.Context, params object) (object, error) {
-			result, err := next(ctx, params)
-			if err == nil || errors.As(err, new(*client.Error)) {
-				return result, err
-			}
-			w.Fire()
-			return f(w, err)
-		}
-	})
+	return func(w *Wire) Edit {
+		return Edit{Failed: func(err error) (object, error) { return f(w, err) }}
+	}
 }
 
 // answers makes a result of every failure.

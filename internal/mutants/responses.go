@@ -31,6 +31,9 @@ var responsesEdits = edits{
 			tool["function"] = function
 		})
 	}),
+	"responses-strict-open-schemas": request(func(body object) {
+		eachItem(body["tools"], func(tool object) { tool["strict"] = true })
+	}),
 	"responses-uses-dropped": request(func(body object) {
 		input, _ := body["input"].([]any)
 		body["input"] = slices.DeleteFunc(input, func(item any) bool {

@@ -61,6 +61,11 @@ var stdioEdits = edits{
 
 var versionEdits = edits{
 	"insists-on-its-version": in(func(m *Message) { m.discovers(server.V20260728) }),
+	"takes-an-unlisted-version": in(func(m *Message) {
+		if m.Body["error"] == nil {
+			m.discovers(server.V20260728)
+		}
+	}),
 	"old-version-in-meta": func(*Wire) Edit {
 		var oldest atomic.Value
 		return Edit{

@@ -2,13 +2,22 @@ package mutants
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
 var toolEdits = edits{
+	"strict-open-schemas": request(eachTool(func(tool object) {
+		if function, isChat := tool["function"].(object); isChat {
+			function["strict"] = true
+		}
+	})),
 	"end-turn-beside-use": result(func(r object) {
 		eachUse(func(int, object) { r["stopReason"] = "endTurn" })(r)
 	}),
@@ -24,6 +33,15 @@ var toolEdits = edits{
 			use["input"] = nil
 		}
 	})),
+	"adds-text-beside-use": result(func(r object) {
+		if blocks, ok := r["content"].([]any); ok {
+			r["content"] = append([]any{object{"type": "text", "text": "Let me see."}}, blocks...)
+		}
+	}),
+	"keeps-mapped-names": result(eachUse(func(_ int, use object) {
+		use["name"] = strings.ReplaceAll(text(use, "name"), ".", "_")
+	})),
+	"drops-falsy-input":     result(eachUse(func(_ int, use object) { use["input"] = without(isFalsy, use["input"]) })),
 	"drops-text-beside-use": result(dropTextBesideUse),
 	"drops-use-beside-text": result(func(r object) {
 		if len(ofType(r["content"], "text")) > 0 {
@@ -36,16 +54,21 @@ var toolEdits = edits{
 	"simplifies-schemas": params(eachTool(simplifySchema)),
 	"at-most-40-tools":   params(atMostTools(40)),
 	"at-most-64-tools":   params(atMostTools(64)),
-	"adds-own-tools": params(func(p object) {
-		if tools, ok := p["tools"].([]any); ok {
-			p["tools"] = append(tools, object{"name": "host_search", "description": "the host's own",
-				"inputSchema": object{"type": "object", "properties": object{}}})
-		}
+	"adds-own-tools":     params(addsOwnTool),
+	"refuses-over-40-tools": refuses(func(s *Sample) bool {
+		tools, _ := s.Asked["tools"].([]any)
+		return len(tools) > 40
 	}),
-	"runs-tools":           runsTools(true),
-	"runs-unoffered-tools": runsTools(false),
-	"auto-as-required":     params(choosing("auto", "required")),
-	"required-as-auto":     params(choosing("required", "auto")),
+	"choice-of-anthropic": just(Edit{ModelRequest: func(body object) {
+		if body["tool_choice"] == "required" {
+			body["tool_choice"] = "any"
+		}
+	}}),
+	"refuses-calls-beside-stop": refusesCallsBesideStop,
+	"runs-tools":                runsTools(true),
+	"runs-unoffered-tools":      runsTools(false),
+	"auto-as-required":          params(choosing("auto", "required")),
+	"required-as-auto":          params(choosing("required", "auto")),
 	"none-as-auto": just(Edit{Params: choosing("none", "auto"), Answered: func(s *Sample) {
 		choice := member(s.Asked, "toolChoice")
 		if choice["mode"] != "none" || len(ofType(s.Result["content"], "tool_use")) == 0 {
@@ -102,6 +125,45 @@ func runsTools(all bool) func(*Wire) Edit {
 	})
 }
 
+// refusesCallsBesideStop returns an error in place of tool uses that come with the finish reason stop.
+func refusesCallsBesideStop(*Wire) Edit {
+	var stopped atomic.Bool
+	return Edit{
+		ModelReply: func(chunks []object) []object {
+			stopped.Store(finish(chunks) == "stop")
+			return chunks
+		},
+		Answered: func(s *Sample) {
+			if len(ofType(s.Result["content"], "tool_use")) > 0 && stopped.Load() {
+				s.Refuse(codeInternal, "broken on purpose: unexpected tool calls")
+			}
+		},
+	}
+}
+
+// without returns a value without the members that are unwanted, anywhere in it.
+func without(unwanted func(any) bool, v any) any {
+	if list, ok := v.([]any); ok {
+		for i, item := range list {
+			list[i] = without(unwanted, item)
+		}
+	}
+	if o, ok := v.(object); ok {
+		maps.DeleteFunc(o, func(_ string, v any) bool { return unwanted(v) })
+		for name, inner := range o {
+			o[name] = without(unwanted, inner)
+		}
+	}
+	return v
+}
+
+func isFalsy(v any) bool { return v == nil || v == false || v == "" || v == json.Number("0") }
+
+func isEmptyObject(v any) bool {
+	o, ok := v.(object)
+	return ok && len(o) == 0
+}
+
 // simplifySchema keeps the names and types of properties, and which are required.
 func simplifySchema(t object) {
 	schema := member(t, "inputSchema")
@@ -112,6 +174,14 @@ func simplifySchema(t object) {
 		}
 	}
 	t["inputSchema"] = object{"type": "object", "properties": simple, "required": schema["required"]}
+}
+
+// addsOwnTool adds a tool of the host to the tools of the params.
+func addsOwnTool(p object) {
+	if tools, ok := p["tools"].([]any); ok {
+		p["tools"] = append(tools, object{"name": "host_search", "description": "the host's own",
+			"inputSchema": object{"type": "object", "properties": object{}}})
+	}
 }
 
 // atMostTools drops the tools of the params after the first n.
@@ -222,7 +292,7 @@ func eachDelta(chunks []object, f func(d object)) {
 	}
 }
 
-// finish is the finish reason of a chat completion; "" if there is none.
+// finish is the finish reason of a chat completion; "" for none.
 func finish(chunks []object) string {
 	reason := ""
 	for _, c := range chunks {

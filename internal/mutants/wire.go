@@ -55,6 +55,9 @@ type Edit struct {
 	Line   func(line []byte) ([]byte, bool)
 	OnlyLF bool
 
+	// Failed replaces what becomes of a failure of the provider, also of a time limit.
+	Failed func(err error) (object, error)
+
 	// Server and Model wrap the HTTP wires to the server and to the model, Pipe the launched server.
 	Server, Model func(w *Wire, next http.RoundTripper) http.RoundTripper
 	Pipe          func(p Pipe) Pipe
@@ -74,6 +77,7 @@ type Wire struct {
 	Context context.Context
 
 	edit   Edit
+	when   Condition
 	fired  func()
 	server http.RoundTripper
 	work   sync.WaitGroup // what goes on beside the client
@@ -85,30 +89,37 @@ type Wire struct {
 	pipe    *pipe // nil over HTTP
 	header  http.Header
 	url     string
-	call    *Message // the latest of a tool, over HTTP
-	own     int      // requests of the wire itself
-	sampled int      // sampling requests
+	call    *Message  // the latest of a tool, over HTTP
+	own     int       // requests of the wire itself
+	sampled int       // sampling requests
+	ofCall  []*Sample // of the latest call
+	failed  bool      // the model, in the latest call
 	traffic traffic
+
+	// For an edit with a condition:
+	dialect  string
+	streams  bool   // the model is asked for streams
+	decision string // of the user, as the edit has it
 }
 
 // Client returns the reference client behind a wire that makes the edit, as a function for [harness.InProcess]. Edit is
-// called once a run; nil edits nothing. Fired is called each time an edit changes something.
-func Client(c reference.Config, edit func(w *Wire) Edit, fired func()) func(context.Context, harness.Env) error {
+// called once a run; nil edits nothing. The edit is made where the condition holds, and Fired is called each time it
+// changes something.
+func Client(c reference.Config, edit func(w *Wire) Edit, when Condition,
+	fired func()) func(context.Context, harness.Env) error {
 	return func(ctx context.Context, env harness.Env) error {
 		c := c // of this run
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		w := &Wire{Env: env, Context: ctx, fired: fired, open: map[io.Closer]bool{}, traffic: newTraffic()}
+		w := &Wire{Env: env, Context: ctx, when: when, fired: fired, open: map[io.Closer]bool{}, traffic: newTraffic()}
 		if edit != nil {
 			w.edit = edit(w)
 		}
 		w.wrap(&env)
-		if w.edit.Options != nil {
-			c.Edit = func(_ *harness.Env, o *client.Options, m *model.Options) { w.edit.Options(w, o, m) }
-		}
+		c.Edit = w.options
 		run := func() error { return reference.Client(c)(ctx, env) }
 		var err error
-		if w.edit.Run == nil {
+		if w.edit.Run == nil || !w.always() {
 			err = run()
 		} else {
 			w.Fire()
@@ -138,7 +149,10 @@ func (w *Wire) wrap(env *harness.Env) {
 	if report := env.Report; w.edit.Ended != nil {
 		env.Report = func(o harness.Outcome) {
 			before := o
-			if w.edit.Ended(&o); o.Ended != before.Ended {
+			if w.ended() {
+				w.edit.Ended(&o)
+			}
+			if o.Ended != before.Ended {
 				w.Fire()
 			}
 			if report != nil {
@@ -146,7 +160,14 @@ func (w *Wire) wrap(env *harness.Env) {
 			}
 		}
 	}
-	if w.edit.Env != nil {
+	w.decision = env.Decision
+	switch {
+	case w.edit.Env == nil:
+	case !w.always(): // only the user's decision can differ from sample to sample
+		told := *env
+		w.edit.Env(&told)
+		w.decision = told.Decision
+	default:
 		told := fmt.Sprint(string(env.Declare), env.Decision, env.Timeout)
 		if w.edit.Env(env); told != fmt.Sprint(string(env.Declare), env.Decision, env.Timeout) {
 			w.Fire()

@@ -27,11 +27,12 @@ func (w *Wire) network(next http.RoundTripper) http.RoundTripper {
 		toModel = w.editModel(next)
 	}
 	if w.edit.Server != nil {
-		w.server = w.edit.Server(w, w.server)
+		w.server = w.where(w.edit.Server(w, w.server), w.server)
 	}
 	if w.edit.Model != nil {
-		toModel = w.edit.Model(w, toModel)
+		toModel = w.where(w.edit.Model(w, toModel), toModel)
 	}
+	toModel = w.asking(toModel)
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		if w.Env.URL != "" && strings.HasPrefix(r.URL.String(), w.Env.URL) {
 			return toServer.RoundTrip(r)
@@ -90,8 +91,8 @@ func (w *Wire) posted(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header = m.Header
 	}
-	resp, err := w.deliver(r, m, arrives)
-	if err == nil && w.edit.Sent != nil {
+	resp, err := w.deliver(w.marked(r, func() []Facts { return w.concerned(m) }), m, arrives)
+	if err == nil && w.edit.Sent != nil && w.applies(m) {
 		w.edit.Sent(m)
 	}
 	resp, err = w.edited(resp, err, m)
@@ -182,7 +183,7 @@ func (w *Wire) edited(resp *http.Response, err error, post *Message) (*http.Resp
 
 // payload edits what arrived as one: a message or, in 2025-03-26, a batch. What is neither stays as it is.
 func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
-	if w.edit.Payload != nil && len(raw) > 0 {
+	if w.edit.Payload != nil && len(raw) > 0 && w.raw(raw) {
 		was := raw
 		if raw = w.edit.Payload(raw); !bytes.Equal(was, raw) {
 			w.Fire()

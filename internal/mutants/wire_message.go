@@ -54,6 +54,12 @@ func (m *Message) IsRequest() bool { return m.Method() != "" && m.Body["id"] != 
 // IsResponse reports whether the message is a response.
 func (m *Message) IsResponse() bool { return m.Method() == "" }
 
+// nested reports whether the message calls a tool for the model, in a loop of the client's own. Its other calls have no
+// arguments.
+func (m *Message) nested() bool {
+	return m.Method() == "tools/call" && len(member(m.Params(), "arguments")) > 0
+}
+
 // Answers reports whether the message is a response to a request of one of the methods.
 func (m *Message) Answers(methods ...string) bool {
 	for _, method := range methods {
@@ -180,7 +186,7 @@ func (w *Wire) incoming(m *Message) []object {
 	if m.IsResponse() && m.Request == nil && w.isOwn(m.Body["id"]) {
 		return nil
 	}
-	if w.edit.In != nil {
+	if w.edit.In != nil && w.applies(m) {
 		w.edit.In(m)
 	}
 	switch {
@@ -212,7 +218,7 @@ func (w *Wire) outgoing(m *Message) []object {
 		}
 		w.mu.Unlock()
 	}
-	if w.edit.Declared != nil {
+	if w.edit.Declared != nil && w.applies(m) {
 		if c, ok := m.Params()["capabilities"].(object); ok && m.Method() == "initialize" {
 			w.edit.Declared(c)
 		}
@@ -220,7 +226,7 @@ func (w *Wire) outgoing(m *Message) []object {
 			w.edit.Declared(c)
 		}
 	}
-	if w.edit.Out != nil {
+	if w.edit.Out != nil && w.applies(m) {
 		w.edit.Out(m)
 	}
 	return w.changed(m, was)

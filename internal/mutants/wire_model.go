@@ -15,7 +15,7 @@ import (
 // editModel edits the requests to the model, and its replies.
 func (w *Wire) editModel(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
-		if w.edit.ModelRequest != nil {
+		if w.edit.ModelRequest != nil && w.holds(factsOf(r)...) {
 			body, err := readRequest(r)
 			if err != nil {
 				return nil, err
@@ -34,7 +34,7 @@ func (w *Wire) editModel(next http.RoundTripper) http.RoundTripper {
 		if err != nil || resp.StatusCode != http.StatusOK || w.edit.ModelReply == nil {
 			return resp, err
 		}
-		return w.editReply(resp)
+		return w.editReply(resp, factsOf(r))
 	})
 }
 
@@ -62,7 +62,7 @@ func (w *Wire) asksTwice(next http.RoundTripper) http.RoundTripper {
 }
 
 // editReply edits the chunks of a reply. One that breaks off keeps its end.
-func (w *Wire) editReply(resp *http.Response) (*http.Response, error) {
+func (w *Wire) editReply(resp *http.Response, facts []Facts) (*http.Response, error) {
 	isStream := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 	body, broken := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
@@ -85,7 +85,9 @@ func (w *Wire) editReply(resp *http.Response) (*http.Response, error) {
 		}
 	}
 	was := mcpjson.Marshal(chunks)
-	chunks = w.edit.ModelReply(chunks)
+	if w.repliesTo(facts, chunks) {
+		chunks = w.edit.ModelReply(chunks)
+	}
 	if bytes.Equal(was, mcpjson.Marshal(chunks)) {
 		setBody(resp, body)
 	} else {

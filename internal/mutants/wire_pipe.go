@@ -24,7 +24,7 @@ func (w *Wire) launch(ctx context.Context, launch launcher, stderr io.Writer) (i
 	if err := w.failure(); err != nil {
 		return nil, err
 	}
-	if w.edit.Stderr != nil {
+	if w.edit.Stderr != nil && w.always() {
 		stderr = w.edit.Stderr
 	}
 	launched, err := launch(ctx, stderr)
@@ -32,7 +32,7 @@ func (w *Wire) launch(ctx context.Context, launch launcher, stderr io.Writer) (i
 		return nil, err
 	}
 	to := launched.(Pipe)
-	if w.edit.Pipe != nil {
+	if w.edit.Pipe != nil && w.always() {
 		to = w.edit.Pipe(to)
 	}
 	reader, writer := io.Pipe()
@@ -90,7 +90,7 @@ func (p *pipe) Write(line []byte) (int, error) {
 			return 0, err
 		}
 	}
-	if p.w.edit.Sent != nil {
+	if p.w.edit.Sent != nil && p.w.applies(m) {
 		p.w.edit.Sent(m)
 	}
 	if m.reply != nil {

@@ -33,7 +33,8 @@ type Sample struct {
 	// Result or Error is what the client answers. Error is always nil in the modern era: such a client sends nothing.
 	Result, Error object
 
-	answered bool // in place of the client, before it was asked
+	about    Facts // if the edit has a condition
+	answered bool  // in place of the client, before it was asked
 	withheld bool
 }
 
@@ -95,20 +96,25 @@ func (w *Wire) Call() *Call {
 }
 
 // sample edits a sampling request before the client sees it.
-func (w *Wire) sample(params object, key string, id any) *Sample {
+func (w *Wire) sample(params object, key string, id any, atOnce int) *Sample {
 	s := &Sample{Wire: w, Params: params, Key: key, ID: id}
 	if params != nil {
 		s.Asked = copyOf(params)
 	}
+	if !w.always() {
+		s.about = w.known(params, atOnce)
+	}
 	w.mu.Lock()
 	w.sampled++
 	s.Number = w.sampled
+	w.ofCall = append(w.ofCall, s)
 	w.mu.Unlock()
-	if w.edit.Asked != nil {
+	applies := w.holds(s.about)
+	if w.edit.Asked != nil && applies {
 		w.edit.Asked(s)
 	}
 	s.answered = s.Result != nil || s.Error != nil
-	if w.edit.Params != nil && !s.answered && !s.withheld && w.Serves(s.Params) {
+	if w.edit.Params != nil && applies && !s.answered && !s.withheld && w.Serves(s.Params) {
 		w.edit.Params(s.Params)
 	}
 	return s
@@ -127,7 +133,7 @@ func (w *Wire) Declares(params object) bool {
 
 // settle edits what the client answered.
 func (w *Wire) settle(s *Sample) {
-	if s.answered {
+	if s.answered || !w.holds(s.facts()) {
 		return
 	}
 	if w.edit.Result != nil && s.Result != nil {
@@ -150,7 +156,7 @@ func (w *Wire) asked(m *Message) {
 		return
 	}
 	params, _ := m.Body["params"].(object)
-	m.Sample = w.sample(params, "", m.id)
+	m.Sample = w.sample(params, "", m.id, w.inFlight()+1)
 	w.mu.Lock()
 	w.traffic.samples[Key(m.id)] = m.Sample
 	w.mu.Unlock()
@@ -185,6 +191,7 @@ func (w *Wire) answers(m *Message) {
 		s.Result, _ = m.Body["result"].(object)
 		s.Error, _ = m.Body["error"].(object)
 	}
+	applies := w.applies(m)
 	w.settle(s)
 	delete(m.Body, "result")
 	delete(m.Body, "error")
@@ -193,7 +200,7 @@ func (w *Wire) answers(m *Message) {
 	} else {
 		m.Body["result"] = s.Result
 	}
-	if w.edit.Response != nil {
+	if w.edit.Response != nil && applies {
 		w.edit.Response(m.Body)
 	}
 }
@@ -218,13 +225,10 @@ func (w *Wire) wantsInput(m *Message) {
 	}
 	c.samples = map[string]*Sample{}
 	requests, _ := result["inputRequests"].(object)
-	for _, key := range slices.Sorted(maps.Keys(requests)) {
+	samples := samplesIn(requests)
+	for _, key := range slices.Sorted(maps.Keys(samples)) {
 		request, _ := requests[key].(object)
-		if request["method"] != methodSample {
-			continue
-		}
-		params, _ := request["params"].(object)
-		s := w.sample(params, key, nil)
+		s := w.sample(samples[key], key, nil, len(samples))
 		c.samples[key] = s
 		switch {
 		case s.withheld:
@@ -248,11 +252,16 @@ func (w *Wire) requests(m *Message) {
 	c := w.traffic.call
 	w.mu.Unlock()
 	method, params := m.Method(), m.Params()
-	if m.Meta()[metaVersion] == nil || !slices.Contains([]string{"tools/call", "prompts/get", "resources/read"}, method) {
+	if !slices.Contains([]string{"tools/call", "prompts/get", "resources/read"}, method) || m.nested() {
+		return
+	}
+	if m.Meta()[metaVersion] == nil {
+		w.calls()
 		return
 	}
 	if c == nil || !c.asks || c.Method != method || c.Params["name"] != params["name"] {
 		m.call = &Call{Method: method, Params: copyOf(params), ID: m.Body["id"], last: m.Body["id"]}
+		w.calls()
 		w.mu.Lock()
 		w.traffic.call = m.call
 		w.mu.Unlock()
@@ -281,10 +290,17 @@ func (w *Wire) requests(m *Message) {
 			return
 		}
 	}
-	if w.edit.Retry != nil {
+	if w.edit.Retry != nil && w.holds(c.facts(true)...) {
 		w.edit.Retry(c, params)
 	}
 	c.Retries++
+}
+
+// calls forgets what belongs to the call before.
+func (w *Wire) calls() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ofCall, w.failed = nil, false
 }
 
 // impossible is a result that asks for what no client declares.

@@ -16,7 +16,7 @@ func (w *Wire) stream(body io.ReadCloser, post *Message) io.ReadCloser {
 	s := &stream{PipeReader: reader, from: body}
 	s.forget = w.opened(s)
 	from := io.Reader(body)
-	if w.edit.Line != nil || w.edit.OnlyLF {
+	if (w.edit.Line != nil || w.edit.OnlyLF) && w.always() {
 		from = &lines{from: bufio.NewReader(body), onlyLF: w.edit.OnlyLF, edit: w.line, fire: w.Fire}
 	}
 	w.work.Go(func() {
@@ -100,9 +100,7 @@ func (l *lines) Read(b []byte) (int, error) {
 			l.ready = []byte("\n")
 		case c == '\r' && l.onlyLF:
 			line = append(line, ' ') // which JSON ignores, as it ignores CR
-			if next, err := l.from.Peek(1); err == nil && next[0] != '\n' {
-				l.fire()
-			}
+			l.fire()
 		case c == '\n' || c == '\r':
 			l.skipLF = c == '\r'
 			l.ready = append(l.edit(line), c)

@@ -31,24 +31,20 @@ func run(t *testing.T, client func(context.Context, harness.Env) error, only str
 	return verdicts
 }
 
-// hooks see everything and change nothing.
-func hooks(*Wire) Edit {
-	sees := func(object) {}
-	return Edit{
-		Asked: func(*Sample) {}, Params: sees, Result: sees, Answered: func(*Sample) {}, Response: sees,
-		In: func(*Message) {}, Out: func(*Message) {}, Declared: sees, Retry: func(*Call, object) {},
-		Payload: func(raw []byte) []byte { return raw }, Line: func(line []byte) ([]byte, bool) { return line, true },
-		ModelRequest: sees, ModelReply: func(chunks []object) []object { return chunks },
-	}
+// everything is [Everything] without an edit that an error makes fire.
+func everything(w *Wire) Edit {
+	e := Everything(w)
+	e.Failed = nil
+	return e
 }
 
 func TestAWireThatChangesNothingIsNotNoticed(t *testing.T) {
 	for name, options := range map[string][]harness.Option{"HTTP": nil, "stdio": {harness.Stdio()}} {
 		t.Run(name, func(t *testing.T) {
-			for _, only := range []string{"tool-use/input-intact", "parallel/results-reach-model", "mrtr/rounds",
-				"basic/id-echoed"} {
+			for _, only := range []string{"tool-use/tool-use-block", "parallel/results-reach-model", "mrtr/rounds",
+				"always/envelope"} {
 				var fired atomic.Int64
-				client := Client(reference.Config{}, hooks, func() { fired.Add(1) })
+				client := Client(reference.Config{}, everything, Condition{}, func() { fired.Add(1) })
 				require.Equal(t, run(t, reference.Client(reference.Config{}), only, options...), run(t, client, only, options...))
 				require.Zero(t, fired.Load(), only)
 			}
@@ -68,14 +64,15 @@ func TestAnEditFiresWhenItChangesSomething(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var fired atomic.Int64
-			run(t, Client(reference.Config{}, just(edit), func() { fired.Add(1) }), "basic/question")
+			run(t, Client(reference.Config{}, just(edit), Condition{}, func() { fired.Add(1) }), "basic/question")
 			require.NotZero(t, fired.Load())
 		})
 	}
 }
 
 func TestAClientThatDiesEndsWithAnError(t *testing.T) {
-	verdicts := run(t, Client(reference.Config{}, asked(func(s *Sample) { s.Wire.Die("a test") }), nil), "basic/question")
+	dies := asked(func(s *Sample) { s.Wire.Die("a test") })
+	verdicts := run(t, Client(reference.Config{}, dies, Condition{}, nil), "basic/question")
 	require.Equal(t, report.Fail, verdicts["2025-11-25 client/ends-cleanly"])
 	require.Equal(t, report.Fail, verdicts["2026-07-28 client/ends-cleanly"])
 }
@@ -93,7 +90,7 @@ func TestARefusalAndAnAnswerTakeThePlaceOfTheClient(t *testing.T) {
 			}
 			return e
 		}
-		run(t, Client(reference.Config{}, counted, nil), "basic/question")
+		run(t, Client(reference.Config{}, counted, Condition{}, nil), "basic/question")
 		return n.Load()
 	}
 	require.NotZero(t, asked(just(Edit{})))

@@ -29,8 +29,15 @@ type Config struct {
 	Model string
 	// Plain asks for whole answers instead of streams.
 	Plain bool
+	// Loop makes the client run the tool loop itself.
+	Loop bool
 	// Edit changes the client before it connects; nil changes nothing. It may edit what the options point to.
 	Edit func(env *harness.Env, c *client.Options, m *model.Options)
+	// Turns is after how many turns of its model a [Host] ends; 0 for no limit.
+	Turns int
+	// EditHost changes a [Host] before it connects; nil changes nothing. own returns what the host asks its model next, as
+	// params of a sampling request.
+	EditHost func(own func() map[string]any, c *client.Options)
 }
 
 // Complete returns the configuration with its defaults.
@@ -47,24 +54,7 @@ func (c Config) Complete() Config {
 // outcomes, not errors.
 func Client(config Config) func(context.Context, harness.Env) error {
 	return func(ctx context.Context, env harness.Env) error {
-		config := config
-		if config.Dialect == "" && len(env.Model) == 1 {
-			for name := range env.Model {
-				config.Dialect = name
-			}
-		}
-		config = config.Complete()
-		env.Announce(harness.Decisions)
-		env.Announce(harness.Tasks)
-		o, m := options(config, &env)
-		var asked *model.Model
-		o.Sampling = func(ctx context.Context, params map[string]any) (map[string]any, error) {
-			return asked.Sample(ctx, params)
-		}
-		if config.Edit != nil {
-			config.Edit(&env, &o, &m)
-		}
-		asked = model.New(m)
+		o, _ := config.prepare(&env)
 		c, err := client.Connect(ctx, o)
 		if err != nil {
 			return err
@@ -73,12 +63,43 @@ func Client(config Config) func(context.Context, harness.Env) error {
 	}
 }
 
+// prepare returns the client's options, and those of an own model.
+func (c Config) prepare(env *harness.Env) (client.Options, model.Options) {
+	if c.Dialect == "" && len(env.Model) == 1 {
+		for name := range env.Model {
+			c.Dialect = name
+		}
+	}
+	c = c.Complete()
+	env.Announce(harness.Decisions)
+	env.Announce(harness.Tasks)
+	o, m := options(c, env)
+	own := m
+	var asked *model.Model
+	o.Sampling = func(ctx context.Context, params map[string]any) (map[string]any, error) {
+		return asked.Sample(ctx, params)
+	}
+	if c.Loop {
+		o.Loop = &client.Loop{Timeout: env.Timeout, Confirm: func(context.Context, client.ToolUse) error {
+			if env.Decision == harness.DeclineTools {
+				return errDeclined
+			}
+			return nil
+		}}
+	}
+	if c.Edit != nil {
+		c.Edit(env, &o, &m)
+	}
+	asked = model.New(m)
+	return o, own
+}
+
 // options returns what the environment says as options of the client and of its model.
 func options(config Config, env *harness.Env) (client.Options, model.Options) {
 	o := client.Options{
 		URL: env.URL, HTTP: env.HTTP, Launch: env.Launch, Revision: env.Revision, Timeout: env.Timeout,
 		Info:    map[string]any{"name": "mcp-conform-reference", "version": "1"},
-		Consent: consent(env.Decision),
+		Consent: Consent(env.Decision),
 		Notified: func(method string, _ json.RawMessage) {
 			if method == "notifications/progress" {
 				env.Progressed()
@@ -96,7 +117,8 @@ func options(config Config, env *harness.Env) (client.Options, model.Options) {
 
 var errDeclined = errors.New("declined")
 
-func consent(decision string) func(ctx context.Context, params, result map[string]any) error {
+// Consent is the user of a client: it declines what the decision of [harness.Env] declines.
+func Consent(decision string) func(ctx context.Context, params, result map[string]any) error {
 	return func(_ context.Context, _, result map[string]any) error {
 		if decision == harness.Decline || decision == harness.DeclineAnswer && result != nil {
 			return errDeclined

@@ -50,6 +50,15 @@ const (
 	PingRequest             Name = "PingRequest"
 )
 
+// Tasks of the revision 2025-11-25.
+const (
+	TaskStatusNotification Name = "TaskStatusNotification"
+	CreateTaskResult       Name = "CreateTaskResult"
+	// GetTaskResult is the result of tasks/get and of tasks/cancel.
+	GetTaskResult   Name = "GetTaskResult"
+	ListTasksResult Name = "ListTasksResult"
+)
+
 // Messages of the revision 2026-07-28. Its errors are whole messages.
 const (
 	DiscoverRequest     Name = "DiscoverRequest"

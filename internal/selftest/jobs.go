@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -19,6 +20,9 @@ type setting struct {
 	stdio  bool
 }
 
+// streams reports whether the model is asked for streams.
+func (s *setting) streams() bool { return !s.config.Plain && s.config.Dialect != dialect.Native }
+
 var settings = []setting{
 	{"openai-chat, streamed", reference.Config{}, false},
 	{"openai-chat, plain", reference.Config{Plain: true}, false},
@@ -33,6 +37,10 @@ var settings = []setting{
 	{"ollama without ids, streamed", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}, false},
 	{"gemini 2, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2}, false},
 	{"gemini 2, plain", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2, Plain: true}, false},
+	{"openai-chat, streamed, a loop of its own", reference.Config{Loop: true}, false},
+	{"native, a loop of its own", reference.Config{Dialect: dialect.Native, Loop: true}, false},
+	{"anthropic, plain, a loop of its own",
+		reference.Config{Dialect: dialect.Anthropic, Plain: true, Loop: true}, false},
 	{"gemini 3, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}, false},
 }
 
@@ -57,7 +65,8 @@ func (j *job) waits() bool {
 	if j.mutant == nil {
 		return slices.Contains(conformance.Revisions(), j.revision)
 	}
-	return slices.Contains(scenariosOf(j.mutant), timeScenario)
+	return slices.Contains(scenariosOf(j.mutant), timeScenario) ||
+		slices.Contains(j.mutant.Kills, mutants.ClientLoop+"/overall-timeout")
 }
 
 // jobsOf are the reference's jobs, and then those of each mutant.
@@ -77,7 +86,11 @@ func jobsOf(o *Options) []job {
 			if !o.Every {
 				only = scenariosFor(&mutant, i, k == 0 && !mutant.Once)
 			}
-			for _, r := range revisionsOf(&mutant) {
+			revisions := revisionsOf(&mutant)
+			if !o.Every && k > 0 {
+				revisions = revisions[(i+k)%len(revisions):][:1]
+			}
+			for _, r := range revisions {
 				jobs = append(jobs, job{&mutant, s, r, only})
 			}
 		}
@@ -161,7 +174,7 @@ func scenariosFor(m *mutants.Mutant, turn int, first bool) []string {
 	}
 	const simplest, turns = 4, 3
 	var chosen []string
-	for i, s := range conformance.Scenarios()[1:] {
+	for i, s := range chapters() {
 		if i < simplest || i%turns == turn%turns || slices.Contains(own, s.ID) {
 			chosen = append(chosen, s.ID)
 		}
@@ -172,9 +185,9 @@ func scenariosFor(m *mutants.Mutant, turn int, first bool) []string {
 // scenariosOf are the scenarios of the checks that must or may fail the mutant; nil for one that shows in any.
 func scenariosOf(m *mutants.Mutant) []string {
 	var scenarios []string
-	for _, s := range conformance.Scenarios()[1:] {
-		if slices.ContainsFunc(slices.Concat(m.Kills, m.Also), func(id string) bool {
-			return strings.HasPrefix(id, s.ID+"/")
+	for _, s := range chapters() {
+		if slices.ContainsFunc(slices.Concat(m.Kills, m.Also, m.Plays), func(id string) bool {
+			return id == s.ID || strings.HasPrefix(id, s.ID+"/")
 		}) {
 			scenarios = append(scenarios, s.ID)
 		}
@@ -182,14 +195,19 @@ func scenariosOf(m *mutants.Mutant) []string {
 	return scenarios
 }
 
+// chapters are the scenarios with cases.
+var chapters = sync.OnceValue(func() []conformance.Scenario {
+	return slices.DeleteFunc(conformance.Scenarios(), func(s conformance.Scenario) bool { return len(s.Cases) == 0 })
+})
+
 // plainCase is in every sample, so that the checks of the client as a whole have something to judge.
 const plainCase = "basic/question"
 
 // checksFor are what a mutant runs in a sample: the checks that must fail it, and the plain case.
 func checksFor(m *mutants.Mutant) []string {
-	checks := []string{plainCase}
+	checks := append([]string{plainCase}, m.Plays...)
 	for _, id := range m.Kills {
-		if !strings.HasPrefix(id, clientScenario+"/") {
+		if !strings.HasPrefix(id, clientScenario+"/") && !strings.HasPrefix(id, mutants.EveryCase) {
 			checks = append(checks, id)
 		}
 		if id == "transport/on-post-stream" { // the bug shows after a request on the other stream

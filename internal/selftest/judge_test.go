@@ -119,5 +119,6 @@ func TestEverySettingHasAMutantOfAllDialects(t *testing.T) {
 			every++
 		}
 	}
-	require.Equal(t, 2*len(settings), every, "in every setting and both eras")
+	loops := 3 // settings of clients with a loop of their own, which have mutants of their own
+	require.Equal(t, 2*(len(settings)-loops), every, "in every setting and both eras")
 }

@@ -11,22 +11,40 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // run runs the client.
-func (j *job) run(ctx context.Context, o Options) (Row, error) {
+func (j *job) run(ctx context.Context, o Options) (Row, error) { return j.runWith(ctx, o, nil) }
+
+// runWith runs the client. The witness, if there is one, notes in which cases its bug changed something.
+func (j *job) runWith(ctx context.Context, o Options, seen *witness) (Row, error) {
 	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{},
 		Passed: []string{}, reports: map[string]map[string]string{}}
 	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble, Only: j.only,
 		Skip: j.skipped(o)}
 	client := reference.Client(j.setting.config)
+	if j.setting.config.Loop && seen != nil {
+		suite.Loop = harness.ClientLoop // the few cases of a pair need not show it
+	}
 	var fired atomic.Int64
 	if j.mutant != nil {
 		row.Mutant = j.mutant.Name
-		client = j.mutant.Client(j.setting.config, func() { fired.Add(1) })
+		client = func(ctx context.Context, env harness.Env) error {
+			current := func() string { return "" }
+			if seen != nil {
+				current = watch(&env)
+			}
+			return j.mutant.Client(j.setting.config, func() {
+				fired.Add(1)
+				if seen != nil {
+					seen.saw(current())
+				}
+			})(ctx, env)
+		}
 		suite.ClientTimeout = j.limit(o)
-		if o.Bubble == nil && j.waits() && !o.Sample {
+		if o.Bubble == nil && j.waits() && !o.Sample && seen == nil {
 			suite.Only = scenariosOf(j.mutant)
 		}
 		if j.mutant.Hangs {
@@ -46,16 +64,22 @@ func (j *job) run(ctx context.Context, o Options) (Row, error) {
 	return row, row.add(rs)
 }
 
-// expensive are cases that cost as much as many others. They run for the reference, and for mutants that one of the
-// checks concerns.
-var expensive = []struct {
+// expense is a case that costs as much as many others. It runs for the reference, and for the mutants that need it.
+type expense struct {
 	pattern string
 	checks  []string
-}{
-	{"basic/long", []string{"basic/text-intact", "basic/prompt-reaches-model"}},
+}
+
+var expensive = []expense{
+	{"basic/long", nil},
 	{"mrtr/for-ever", []string{"mrtr/endless"}},
 	{"consent/fifty", []string{"consent/burst"}},
 	{"loop/sixty-four-rounds", []string{"loop/iteration-limit", "loop/stops-with-error"}},
+}
+
+// isFor reports whether a mutant needs the case: it plays it, or one of the checks concerns it.
+func (e *expense) isFor(m *mutants.Mutant) bool {
+	return slices.Contains(m.Plays, e.pattern) || slices.ContainsFunc(e.checks, m.Concerns)
 }
 
 // skipped are the cases that the client does not run.
@@ -68,7 +92,7 @@ func (j *job) skipped(o Options) []string {
 		return skip
 	}
 	for _, e := range expensive {
-		if !slices.ContainsFunc(e.checks, j.mutant.Concerns) {
+		if !e.isFor(j.mutant) {
 			skip = append(skip, e.pattern)
 		}
 	}

@@ -21,7 +21,7 @@ type Options struct {
 	Bubble func(func())
 	// Every runs each mutant in every setting in which its bug shows, on the whole catalogue, which takes several times as
 	// long. Otherwise it runs in up to three settings, on the scenarios of its own checks and, in the first setting, on
-	// others in turn. The reference runs in every setting on everything.
+	// others in turn; from the second setting on in one revision. The reference runs in every setting on everything.
 	Every bool
 	// Sample runs each mutant in one setting and revision, on the cases of its own checks. The reference runs on
 	// everything in the first setting, and in others on the same cases as the mutants there.

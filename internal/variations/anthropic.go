@@ -24,6 +24,15 @@ func eachBlock(kind string, edit func(b object)) func(object) {
 	})
 }
 
+// ofTexts returns the text blocks in content.
+func ofTexts(content any) []any {
+	var texts []any
+	for _, b := range ofType(content, "text") {
+		texts = append(texts, b)
+	}
+	return texts
+}
+
 // blockIDs changes the ids of tool uses and of their results in the messages to Anthropic.
 func blockIDs(change func(string) string) func(object) {
 	return each("messages", each("content", func(b object) {
@@ -57,7 +66,9 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 				prompt["cache_control"] = cached
 				body["system"] = []any{textBlock("You speak for a server."), prompt}
 			}
-			each("tools", func(tool object) { tool["cache_control"] = cached })(body)
+			if tools := objects(body["tools"]); len(tools) > 0 { // up to the last one
+				tools[len(tools)-1]["cache_control"] = cached
+			}
 		}),
 	v("own-first-message", "puts its own user message before the conversation", promptIsOwn, prompts,
 		func(body object) {
@@ -82,9 +93,12 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 	v("images-after-results", "sends images of tool results after the results", resultForm, results,
 		eachContent(func(blocks []any) []any {
 			for _, b := range objects(blocks) {
-				for _, inner := range ofType(b["content"], "image") {
-					b["content"] = "see below"
-					blocks = append(blocks, inner)
+				images := ofType(b["content"], "image")
+				if len(images) > 0 {
+					b["content"] = append(ofTexts(b["content"]), textBlock("see below"))
+				}
+				for _, image := range images {
+					blocks = append(blocks, image)
 				}
 			}
 			return blocks

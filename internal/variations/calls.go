@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	mcp "github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
@@ -16,7 +18,7 @@ const (
 	mayCallIn = "basic tool-use parallel loop/three-cities mrtr"
 )
 
-// callVariations differ in which tools they call, and when.
+// callVariations differ in which tools they call, and when, and in whether they call the model.
 var callVariations = anyOrder(of(reference.Config{}, "calls-",
 	edited("in-reverse", "calls the last tool of the list first", mayCall, mayCallIn, listed(func(tools []any) []any {
 		slices.Reverse(tools)
@@ -26,6 +28,19 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 		listed(func(tools []any) []any { return append(tools, tools...) })),
 	edited("unknown-tool", "calls an unknown tool first", mayCall, mayCallIn,
 		listed(func(tools []any) []any { return append([]any{object{"name": "no-such-tool"}}, tools...) })),
+	edited("no-model", "answers every request by itself and asks no model", "sampling: the client has full discretion",
+		"basic loop balance provider-errors time consent cancel mrtr transport declare",
+		mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+			o.Sampling = func(context.Context, object) (object, error) {
+				w.Fire()
+				return object{"role": "assistant", "model": "own", "content": textBlock("As you wish.")}, nil
+			}
+		}}, warns("client/sampled")),
+	edited("one-model", "has one model and says so", "sampling: hints are advice on a choice of models", "basic/hints",
+		mutants.Edit{
+			Env:    func(env *harness.Env) { env.Announce(harness.OneModel) },
+			Params: func(params object) { delete(params, "modelPreferences") },
+		}),
 	runs("twice-at-once", "calls all tools in two sessions at once", mayCallIn,
 		func(ctx context.Context, env harness.Env, client client) error {
 			all := func() error { return client(ctx, env) }
@@ -95,7 +110,7 @@ func list(ctx context.Context, env harness.Env) ([]string, error) {
 		return tools
 	})
 	only := func(*mutants.Wire) mutants.Edit { return see }
-	err := mutants.Client(reference.Config{}, only, nil)(ctx, env)
+	err := mutants.Client(reference.Config{}, only, mutants.Condition{}, nil)(ctx, env)
 	return names, err
 }
 

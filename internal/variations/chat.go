@@ -45,6 +45,15 @@ func eachFunction(edit func(function object)) func(object) {
 	return each("tools", func(tool object) { edit(tool["function"].(object)) })
 }
 
+// prompted limits an edit to requests with a system prompt.
+func prompted(edit func(body object)) func(body object) {
+	return func(body object) {
+		if objects(body["messages"])[0]["role"] == "system" {
+			edit(body)
+		}
+	}
+}
+
 // parameters returns the input schema of a function, and its properties.
 func parameters(function object) (schema, properties object) {
 	schema = function["parameters"].(object)
@@ -59,13 +68,13 @@ var chatVariations = of(reference.Config{}, "chat-",
 			each("tool_calls", func(call object) { rename(call, "id", own) })(message)
 		}), chatIDs(given)), with(reference.Config{Dialect: "openai-chat", Plain: true})),
 	v("prompt-in-user-message", "puts the system prompt into the first user message", promptIsOwn, prompts,
-		func(body object) {
+		prompted(func(body object) {
 			messages := objects(body["messages"])
 			editText(messages[1], func(s string) string { return text(messages[0], "content") + "\n\n" + s })
 			body["messages"] = array(body["messages"])[1:]
-		}),
+		})),
 	v("no-system-prompt", "drops the system prompt", promptIsOwn, prompts,
-		func(body object) { body["messages"] = array(body["messages"])[1:] }),
+		prompted(func(body object) { body["messages"] = array(body["messages"])[1:] })),
 	v("developer-role", "sends the system prompt with the role developer", saysSame, prompts,
 		eachRole("system", func(m object) { m["role"] = "developer" })),
 	v("wrapped-prompt", "adds tags around the user's text", "MCP: the client may edit the prompt with its user",
@@ -86,10 +95,10 @@ var chatVariations = of(reference.Config{}, "chat-",
 			}
 		})),
 	v("own-first-message", "puts its own user message before the conversation", promptIsOwn, prompts,
-		func(body object) {
+		prompted(func(body object) {
 			hello := user("You speak for a server of mine.")
 			body["messages"] = slices.Insert(array(body["messages"]), 1, any(hello))
-		}),
+		})),
 	v("results-in-json", "wraps each tool result in JSON", resultForm, results,
 		eachRole("tool", func(m object) {
 			editText(m, func(text string) string { return string(mcpjson.Marshal(object{"result": text})) })
@@ -118,11 +127,11 @@ var chatVariations = of(reference.Config{}, "chat-",
 		"JSON Schema: both accept the same inputs", tools,
 		eachFunction(func(function object) { inlined(function["parameters"].(object)) })),
 	v("says-required", "says in the system prompt too that a tool is required", promptIsOwn, tools,
-		func(body object) {
+		prompted(func(body object) {
 			if body["tool_choice"] == "required" {
 				rename(objects(body["messages"])[0], "content", func(s string) string { return s + " You have to use a tool." })
 			}
-		}),
+		})),
 	v("own-settings", "sets the temperature and others if the server does not", ownSettings, "basic tool-use/one-tool",
 		func(body object) {
 			body["temperature"], body["top_p"], body["user"], body["store"] = 0.7, 0.9, "host", false
@@ -134,12 +143,29 @@ var chatVariations = of(reference.Config{}, "chat-",
 		}),
 	v("strict-schemas", "makes the tools' schemas strict", "OpenAI: a strict schema requires all properties", tools,
 		eachFunction(func(function object) {
-			schema, properties := parameters(function)
-			function["strict"], schema["additionalProperties"] = true, false
-			schema["required"] = slices.Collect(maps.Keys(properties))
+			schema, _ := parameters(function)
+			function["strict"] = true
+			closed(schema)
 		})),
 	v("names-the-server", "adds the server to each tool's description", "a description is text for the model", tools,
 		eachFunction(func(function object) {
 			rename(function, "description", func(s string) string { return "[a server's] " + s })
 		})),
 )
+
+// closed makes a schema strict at every level: objects have exactly their properties, and formats are left out.
+func closed(schema object) {
+	properties, _ := schema["properties"].(object)
+	if schema["type"] == "object" {
+		schema["additionalProperties"] = false
+		schema["required"] = slices.Sorted(maps.Keys(properties))
+	}
+	delete(schema, "format")
+	definitions, _ := schema["$defs"].(object)
+	for _, inner := range slices.Concat(slices.Collect(maps.Values(properties)), slices.Collect(maps.Values(definitions)),
+		array(schema["anyOf"]), []any{schema["items"]}) {
+		if s, isSchema := inner.(object); isSchema {
+			closed(s)
+		}
+	}
+}

@@ -81,6 +81,27 @@ func textBlock(text string) object { return object{"type": "text", "text": text}
 // user is a message of the user.
 func user(content any) object { return object{"role": "user", "content": content} }
 
+// afterResults takes the media out of results and puts them in a message behind each run of results.
+func afterResults(
+	items []any, take func(item object) (media []any, isResult bool), message func(media []any) object,
+) []any {
+	var all, media []any
+	show := func() {
+		if media != nil {
+			all, media = append(all, message(media)), nil
+		}
+	}
+	for _, item := range items {
+		taken, isResult := take(item.(object))
+		if media = append(media, taken...); !isResult {
+			show()
+		}
+		all = append(all, item)
+	}
+	show()
+	return all
+}
+
 // split cuts a text in two.
 func split(text string) (string, string) {
 	i := strings.IndexByte(text, ' ') + 1

@@ -50,8 +50,10 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 	v("own-ids", "gives calls and results its own ids", geminiIDs, results, eachFunctionPart(numbered)),
 	v("no-ids", "gives back none of the ids of the third generation", geminiIDs, results,
 		eachFunctionPart(func(inner object, _ int) { delete(inner, "id") }), gemini3),
-	v("ids-on-results", "gives ids with the results alone", geminiIDs, results,
-		eachPart("functionResponse", numbered)),
+	v("ids-on-results", "gives ids with the results alone", geminiIDs, results, func(body object) {
+		eachPart("functionCall", func(inner object, _ int) { delete(inner, "id") })(body)
+		eachPart("functionResponse", numbered)(body)
+	}),
 	v("results-reordered", "sends two results in reverse order, with their ids", idsMatch, results,
 		each("contents", func(c object) {
 			parts := array(c["parts"])
@@ -163,6 +165,9 @@ func ownForm(v any) any {
 	}
 	o, _ := v.(object)
 	delete(o, "additionalProperties")
+	if types := array(o["type"]); len(types) > 1 && types[1] == "null" {
+		o["type"], o["nullable"] = types[0], true
+	}
 	for name, inner := range o {
 		kind, isText := inner.(string)
 		switch {

@@ -49,16 +49,17 @@ var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
 		})),
 	v("images-after-results", "sends images of tool results in a message of the user", resultForm, results,
 		func(body object) {
-			var images []any
-			eachRole("tool", func(m object) {
-				images = append(images, array(m["images"])...)
-				delete(m, "images")
-			})(body)
-			if images != nil {
+			body["messages"] = afterResults(array(body["messages"]), func(m object) (images []any, isResult bool) {
+				if isResult = m["role"] == "tool"; isResult {
+					images = array(m["images"])
+					delete(m, "images")
+				}
+				return images, isResult
+			}, func(images []any) object {
 				shown := user("This is what it showed.")
 				shown["images"] = images
-				body["messages"] = append(array(body["messages"]), shown)
-			}
+				return shown
+			})
 		}),
 	v("own-settings", "repeats thinking and sets think and keep_alive", ownSettings, "basic tool-use parallel/two-cities",
 		func(body object) {

@@ -27,8 +27,9 @@ var responsesVariations = of(reference.Config{Dialect: dialect.OpenAIResponses},
 		}), nil), with(reference.Config{Dialect: dialect.OpenAIResponses, Plain: true})),
 	v("prompt-as-message", "sends the system prompt as a message of the developer", saysSame, prompts,
 		func(body object) {
-			prompt := object{"role": "developer", "content": body["instructions"]}
-			body["input"] = slices.Insert(array(body["input"]), 0, any(prompt))
+			if prompt, _ := body["instructions"].(string); prompt != "" {
+				body["input"] = slices.Insert(array(body["input"]), 0, any(object{"role": "developer", "content": prompt}))
+			}
 			delete(body, "instructions")
 		}),
 	v("strings", "sends a string for content of one text", saysSame, "basic tool-use/one-tool parallel",
@@ -46,29 +47,14 @@ var responsesVariations = of(reference.Config{Dialect: dialect.OpenAIResponses},
 	v("items-as-received", "repeats calls with id and status, and the reasoning before them",
 		"OpenAI: output items may be sent back as they came, and reasoning should", results, func(body object) {
 			eachInput("function_call", func(item object) { item["id"], item["status"] = "fc_1", "completed" })(body)
-			input := array(body["input"])
-			at := slices.IndexFunc(input, func(item any) bool { return item.(object)["type"] == "function_call" })
-			if at >= 0 {
-				body["input"] = slices.Insert(input, at, any(object{"type": "reasoning", "id": "rs_1",
-					"summary": []any{}, "encrypted_content": "sealed"}))
-			}
-		}),
-	v("outputs-in-parts", "sends each tool result as parts", saysSame, results,
-		eachInput("function_call_output", func(item object) {
-			if text, ok := item["output"].(string); ok {
-				item["output"] = []any{object{"type": "input_text", "text": text}}
-			}
-		})),
-	v("images-after-outputs", "sends images of tool results in a message of the user", resultForm, results,
-		func(body object) {
-			input := array(body["input"])
-			eachInput("function_call_output", func(item object) {
-				if parts := array(item["output"]); len(parts) > 1 {
-					input = append(input, user(parts[1:]))
-					item["output"] = "see below"
+			body["input"] = afterResults(array(body["input"]), func(item object) (medium []any, isResult bool) {
+				parts := array(item["output"])
+				if len(parts) > 1 {
+					item["output"] = text(parts[0].(object), "text") + " see below"
+					medium = parts[1:]
 				}
-			})(body)
-			body["input"] = input
+				return medium, item["type"] == "function_call_output"
+			}, func(media []any) object { return user(media) })
 		}),
 	v("own-settings", "sets store, verbosity and others", ownSettings, "basic tool-use parallel/two-cities",
 		func(body object) {

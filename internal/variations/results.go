@@ -1,7 +1,9 @@
 package variations
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
@@ -9,9 +11,10 @@ import (
 )
 
 const (
-	blockOrArray = "schema: content is one block or an array of blocks"
-	openResult   = "schema: a result may have further members"
-	stopReasons  = "schema: the stop reason is optional and any string; the chapters recommend the known ones"
+	blockOrArray    = "schema: content is one block or an array of blocks"
+	openResult      = "schema: a result may have further members"
+	caseInsensitive = "RFC 9110: types are case-insensitive"
+	stopReasons     = "schema: the stop reason is optional and any string; the chapters recommend the known ones"
 )
 
 // withTools are the revisions in which content may be an array.
@@ -49,11 +52,15 @@ var resultVariations = of(reference.Config{}, "result-",
 				r["content"] = []any{textBlock(one), textBlock(other)}
 			}
 		}), withTools),
-	edited("text-beside-uses", "adds a text before its tool uses", blockOrArray, minted, result(func(r object) {
-		if blocks, ok := r["content"].([]any); ok {
-			r["content"] = append([]any{textBlock("Let me see.")}, blocks...)
-		}
-	}), withTools),
+	edited("no-dotted-names", "refuses tools with a dot in their name",
+		"OpenAI and Anthropic refuse such names, and a client may return an error", "tool-use parallel/two-cities",
+		mutants.Edit{Asked: func(s *mutants.Sample) {
+			for _, tool := range objects(s.Asked["tools"]) {
+				if strings.Contains(text(tool, "name"), ".") {
+					s.Refuse(-32603, "the model takes no dots in names of tools")
+				}
+			}
+		}}, withTools),
 	edited("extra-members", "adds members to its results", openResult, "basic tool-use parallel mrtr tasks consent",
 		result(func(r object) {
 			meta(r)["com.example/trace"] = "1"
@@ -72,10 +79,24 @@ var resultVariations = of(reference.Config{}, "result-",
 				token["com.example/call"], token["progressToken"] = "7", "progress-7"
 			}
 		})),
-	edited("null-error", "writes \"error\": null beside each result",
-		"most JSON libraries read null as a missing member", "basic tool-use transport", out(func(m *mutants.Message) {
-			if m.Body["result"] != nil {
-				m.Body["error"] = nil
+	edited("float-ids", "writes the number in the id of each response with an exponent",
+		"JSON: a number is the same in each notation", "basic tool-use transport", out(func(m *mutants.Message) {
+			if n, ok := m.Body["id"].(json.Number); ok && m.AnswersSample() && n != "" {
+				m.Body["id"] = n + "e0"
 			}
+		}), in(server.V20251125)),
+	edited("content-type", "writes the media type in capitals, with a parameter", caseInsensitive,
+		"basic tool-use mrtr", out(func(m *mutants.Message) {
+			m.Header.Set("Content-Type", "Application/JSON; charset=UTF-8")
+		})),
+	edited("wants-a-type", "refuses a result without a type", "basic: a server of 2026-07-28 gives every result a type",
+		"mrtr/untyped mrtr/states", mutants.Edit{In: func(m *mutants.Message) {
+			if m.Answers("tools/call") && m.Result() != nil && m.Result()["resultType"] == nil {
+				m.Result()["resultType"] = "missing"
+			}
+		}}, in(server.V20260728)),
+	edited("accept", "writes the media types that it accepts in capitals, with a parameter", caseInsensitive,
+		"basic tool-use transport", out(func(m *mutants.Message) {
+			m.Header.Set("Accept", "Application/JSON;q=0.9, Text/Event-Stream; charset=utf-8")
 		}), in(server.V20251125)),
 )

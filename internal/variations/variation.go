@@ -33,9 +33,14 @@ type Variation struct {
 	Cases []string
 	// Warns are checks, as chapter/check, that warn about the variation. All others must not.
 	Warns []string
-	// AnyOrder is true for a client that does not call the tools once each in the order of the list. Checks that need
-	// that order cannot judge it.
+	// AnyOrder is true for a client that does not call the tools once each in the order of the list, or never the model.
+	// Checks that need that cannot judge it.
 	AnyOrder bool
+	// OnlyCases is true for a client that is correct in its cases, but not in others, such as undeclared requests.
+	OnlyCases bool
+
+	// When limits the difference to some samples; the zero value does not.
+	When mutants.Condition
 
 	edit   func(w *mutants.Wire) mutants.Edit
 	client func(c reference.Config, fired func()) client // in place of edit
@@ -53,8 +58,11 @@ func (v *Variation) Client(c reference.Config, fired func()) func(context.Contex
 	if v.client != nil {
 		return v.client(c, fired)
 	}
-	return mutants.Client(c, v.edit, fired)
+	return mutants.Client(c, v.edit, v.When, fired)
 }
+
+// Conditional reports whether a condition can limit the variation: not one in which tools are called, and when.
+func (v *Variation) Conditional() bool { return !v.AnyOrder && v.client == nil }
 
 // Find returns the variation with that name, or nil.
 func Find(name string) *Variation {
@@ -69,7 +77,7 @@ func Find(name string) *Variation {
 // All returns every variation.
 func All() []Variation {
 	return slices.Concat(chatVariations, anthropicVariations, geminiVariations, ollamaVariations, responsesVariations,
-		resultVariations, sessionVariations, callVariations)
+		resultVariations, sessionVariations, callVariations, hostVariations, loopVariations)
 }
 
 // v makes a variation that edits the requests to the model. Cases are patterns, separated by spaces.

@@ -1,0 +1,125 @@
+package faults
+
+import "regexp"
+
+// change is a group of faults that a correct client may have.
+type change struct {
+	kinds, patterns string // regular expressions, for all of a kind and of a pattern
+	edits           string // regular expression; "" for all
+	reason          string // with the sentence that allows it
+}
+
+// Edits that leave a valid value of the same type, and those that leave none.
+const (
+	otherText = "cut|append|reverse"
+	noValue   = "delete"
+)
+
+// changes are all legal changes. What is not certain does not belong here.
+var changes = []change{
+	// What the server prefers.
+	{samplingRequest, `systemPrompt`, "delete|" + otherText + "|empty",
+		"schema, CreateMessageRequestParams.systemPrompt: the client MAY modify or omit this prompt"},
+	{modelRequest, `system(\[type=text\].*)?|systemInstruction(\..*)?|instructions|messages\[role=system\].*|systemPrompt`,
+		"delete|null|" + otherText + "|empty",
+		"schema, CreateMessageRequestParams.systemPrompt: the client MAY modify or omit this prompt"},
+	{modelRequest, `messages\[role=assistant\]\.tool_calls\[\]\.function\.index`, "",
+		"Ollama's API: the index numbers the calls of a stream; in a request their order counts"},
+	{samplingRequest, `task\.ttl`, "", "basic/utilities/tasks: a receiver MAY override the requested ttl"},
+	{samplingRequest, `includeContext`, "", "schema, CreateMessageRequestParams.includeContext: the client MAY ignore it"},
+	{samplingRequest, `modelPreferences(\..*)?`, "",
+		"schema, CreateMessageRequestParams.modelPreferences: the client MAY ignore these preferences"},
+	{samplingRequest, `temperature|stopSequences(\[\])?|metadata(\..*)?`,
+		noValue + "|null|empty|double|duplicate|drop first|drop last|" + otherText,
+		"client/sampling: the client may modify temperature, stop sequences and metadata, which are hints"},
+	{samplingRequest + `|` + modelRequest, `temperature|maxTokens|generationConfig\.(temperature|maxOutputTokens)`,
+		"retype", "Gemini: JSON of protocol buffers, in which a number may be a string; other providers refuse it"},
+	{modelRequest, `temperature|(generationConfig|options)\.(temperature|stopSequences|stop)(\[\])?|` +
+		`stop(_sequences)?(\[\])?|stopSequences(\[\])?|metadata(\..*)?`,
+		noValue + "|null|empty|double|duplicate|drop first|drop last|" + otherText,
+		"client/sampling: the client may modify temperature, stop sequences and metadata, which are hints"},
+	{modelRequest, `stream`, noValue + "|null", "Ollama's API: a chat is streamed unless stream is false"},
+	{modelRequest, `contents\[role=user\]\.role`, noValue + "|null", "Gemini's API: content without a role is a user's"},
+	{modelRequest, `tools.*\.description`, "append",
+		"server/tools: a description is text for the model; the server's is in it"},
+	{modelRequest, `model`, otherText,
+		"client/sampling, Model Preferences: the client makes the final model selection"},
+	{samplingRequest, `.*annotations(\..*)?`, "",
+		"schema, Annotations: optional annotations for the client, which may use them to inform how objects are used"},
+	{samplingRequest, `.*\bcomExample.*`, "", "basic: unknown members mean nothing to the client"},
+	{samplingRequest, `.*_meta(\..*)?`, "",
+		"basic, _meta: reserved for additional metadata; no provider has a field for it"},
+
+	// What the client says of itself.
+	{`.*`, `params\.(_meta\.io\.modelcontextprotocol/)?clientInfo\.(title|description|websiteUrl|icons.*)`, noValue,
+		"schema, Implementation: the member is optional"},
+	{`.*`, `params\.(_meta\.io\.modelcontextprotocol/)?clientInfo\.(name|version|title|description)`,
+		otherText + "|empty", "schema, Implementation: any text; a build without a version has an empty one"},
+	{`initialize`, `params\.capabilities\.(tasks|roots|elicitation)(\..*)?`, noValue + "|empty",
+		"basic/lifecycle, Capability Negotiation: a client declares the optional features that it supports"},
+	{`tools/list`, `params`, noValue, "schema, PaginatedRequest.params: optional"},
+	{`.*`, `params\._meta\.progressToken`, noValue + "|double|retype|" + otherText,
+		"basic/utilities/progress: a party that wants progress MAY include a token of any value"},
+	{`notifications/progress`, ``, noValue, "basic/utilities/progress: the receiver MAY send none"},
+	{`notifications/progress`, `params\.(total|message)`, noValue, "basic/utilities/progress: the member is optional"},
+	{`notifications/progress`, `params\.(total|message)`, "double|empty|" + otherText,
+		"basic/utilities/progress: the total is what the client knows of it so far, and the message any text"},
+	{`notifications/tasks/status`, ``, noValue + "|duplicate",
+		"basic/utilities/tasks: a receiver MAY send status notifications, on which requestors do not rely"},
+	{`response|notifications/tasks/status`, `(params|result(\.task|\.tasks\[\])?)\.(pollInterval|statusMessage)`,
+		noValue + "|double|" + otherText, "schema, Task: the member is optional, and any value will do"},
+	{`response|notifications/tasks/status`, `(params|result(\.task|\.tasks\[\])?)\.ttl`, "double|null",
+		"basic/utilities/tasks: a receiver may override the requested ttl, and null is unlimited"},
+	{`tools/list|prompts/get|resources/read|server/discover`, ``, "duplicate",
+		"2026-07-28, basic, Requests: without a session, two clients of one program may use the same id"},
+	{`tools/call`,
+		`params\._meta\.io\.modelcontextprotocol/clientCapabilities\.(sampling\.(tools|context)|roots|elicitation)(\..*)?`,
+		noValue, "schema, RequestMetaObject: capabilities for this specific request; all calls declare the same"},
+	{`server/discover`, ``, noValue, "server/discover: a client MAY call it before other requests"},
+	{`notifications/cancelled`, `params\.reason`, noValue + "|empty|" + otherText,
+		"basic/utilities/cancellation: an optional reason string"},
+
+	// What the client answers.
+	{samplingResponse + `|` + retry, `.*\.stopReason`, noValue + "|" + otherText,
+		"schema, CreateMessageResult.stopReason: optional, if known; an open string for provider-specific reasons"},
+	{samplingResponse + `|` + retry, `.*\[type=tool_use\]\.id`, otherText,
+		"schema, ToolUseContent.id: a unique identifier, which the client chooses"},
+	{modelReply, `(.*\.)?(stopReason|stop_reason|finish_reason|finishReason|done_reason)`,
+		noValue + "|null|empty|" + otherText,
+		"schema, CreateMessageResult.stopReason: optional, if known; a standard one that is false is not legal"},
+	{modelReply, `(.*\.)?(model|modelVersion)`, noValue + "|append|cut",
+		"schema, CreateMessageResult.model: the name of the model; it has aliases, and the client knows what it asked for"},
+	{`tools/call|` + retry, `params\.arguments`, noValue, "schema, CallToolRequestParams.arguments: optional"},
+	{modelReply, `(.*\.)?(id|call_id)`, otherText,
+		"schema, ToolUseContent.id: a unique identifier, which the client chooses"},
+	{samplingResponse + `|` + retry, `.*\.model`, "cut",
+		"schema, CreateMessageResult.model: the name of the model; gpt is a name of gpt-4o"},
+	{samplingResponse, `error\.message`, otherText, "schema, Error.message: a short description of the error"},
+	{samplingResponse, `error\.code`, "double|reverse",
+		"JSON-RPC, error.code: any integer; codes that the protocol asks for have checks of their own"},
+	{samplingResponse, `error\.data(\..*)?`, "", "JSON-RPC, error.data: defined by the sender, and may be omitted"},
+}
+
+// legal returns the reason why a client may do what a fault does, or "". Refused is true if all that it did was to
+// refuse requests.
+func legal(f *Fault, refused bool) string {
+	const content = `messages.*\[type=(image|audio|resource|resource_link)\].*`
+	if refused && f.Kind == samplingRequest && (matches(content, f.Pattern) || f.Condition == "media") {
+		return "client/sampling: the client may refuse a request, such as one with content that its model does not take"
+	}
+	const use = `.*(functionCall|tool_calls|tool_use|function_call).*`
+	if f.Kind == modelReply && f.Condition == "without-tools" && matches(use, f.Pattern) {
+		return "client/sampling: without tools there is nothing that the server could run, so the client may leave it out"
+	}
+	for _, c := range changes {
+		if matches(c.kinds, f.Kind) && matches(c.patterns, f.Pattern) && (c.edits == "" || matches(c.edits, f.Edit)) {
+			return c.reason
+		}
+	}
+	return ""
+}
+
+// matches reports whether an expression matches all of a text.
+func matches(expression, text string) bool {
+	return regexp.MustCompile(`^(?:` + expression + `)$`).MatchString(text)
+}

@@ -1,0 +1,49 @@
+package faults
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
+func TestPatternsNameThePlacesOfAMessage(t *testing.T) {
+	const body = `{"messages":[{"role":"tool","content":"a"},{"role":"user","content":[{"type":"text","text":"b"}]}],
+		"tools":[{"name":"n","inputSchema":{"type":"object","properties":{"city":{"type":"string"}}}}],
+		"inputResponses":{"one":{"role":"assistant","content":{"type":"tool_use","input":{"x":[1]}}}}}`
+	o, err := mcpjson.Object([]byte(body))
+	require.NoError(t, err)
+	var found []string
+	for _, s := range walk(o) {
+		found = append(found, s.pattern)
+	}
+	require.Subset(t, found, []string{
+		"messages[role=tool].content", "messages[role=user].content[type=text].text", "tools[].name",
+		"tools[].inputSchema.properties.*.type", "inputResponses.*[role=assistant].content[type=tool_use].input.*[]",
+	})
+}
+
+func TestAFaultChangesTheValuesOfItsPlace(t *testing.T) {
+	const place = `messages[role=user].content`
+	for _, c := range []struct{ edit, which, want string }{
+		{"delete", allValues, `{"messages":[{"role":"user"},{"role":"user"}]}`},
+		{"cut", firstValue, `{"messages":[{"content":"a","role":"user"},{"content":"cd","role":"user"}]}`},
+		{"append", lastValue, `{"messages":[{"content":"ab","role":"user"},{"content":"cdx","role":"user"}]}`},
+		{"reverse", allValues, `{"messages":[{"content":"ba","role":"user"},{"content":"dc","role":"user"}]}`},
+		{"flip", allValues, `{"messages":[{"content":"ab","role":"user"},{"content":"cd","role":"user"}]}`},
+	} {
+		t.Run(c.edit, func(t *testing.T) {
+			o, err := mcpjson.Object([]byte(`{"messages":[{"role":"user","content":"ab"},{"role":"user","content":"cd"}]}`))
+			require.NoError(t, err)
+			f := &Fault{Place: Place{modelRequest, place}, Which: c.which}
+			for i, e := range edits {
+				if e.name == c.edit {
+					f.edit = i
+				}
+			}
+			f.change(o, func(_, _ any) {})
+			require.JSONEq(t, c.want, string(mcpjson.Marshal(o)))
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package mutants
+
+import (
+	"encoding/base64"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
+// givenEdits damage what the model is given only under a condition: in the history, in later rounds, in media.
+var givenEdits = edits{
+	"one-result-for-all": params(eachMessage(func(m object) {
+		results := ofType(m["content"], "tool_result")
+		for _, b := range results[min(1, len(results)):] {
+			b["content"] = results[0]["content"]
+		}
+	})),
+	"appends-to-results": params(eachBlock("tool_result", eachText(func(b object) {
+		b["text"] = text(b, "text") + " (checked)"
+	}))),
+	"rounds-restated-inputs": params(eachBlock("tool_use", func(use object) { use["input"] = viaFloat64(use["input"]) })),
+	"empties-restated-inputs": params(eachBlock("tool_use", func(use object) {
+		use["input"] = without(isEmptyObject, use["input"])
+	})),
+	"ascii-history": params(func(p object) {
+		messages := mcpjson.Messages(p)
+		for _, m := range messages[:max(len(messages)-1, 0)] {
+			eachText(func(b object) { b["text"] = asciiOnly(text(b, "text")) })(m)
+		}
+	}),
+	"describes-five-tools": params(func(p object) {
+		if tools, _ := p["tools"].([]any); len(tools) > 5 {
+			eachItem(tools[5:], unset("description"))
+		}
+	}),
+	"first-tool-only-later": later(atMostTools(1)),
+	"adds-own-tools-later":  later(addsOwnTool),
+	"forgets-none-later":    later(choosing("none", "auto")),
+	"halves-images": params(eachImage(func(b object) {
+		data, err := base64.StdEncoding.DecodeString(text(b, "data"))
+		if err == nil {
+			b["data"] = base64.StdEncoding.EncodeToString(data[:len(data)/2])
+		}
+	})),
+	"replaces-images": params(eachImage(set("data", "iVBORw0KGgo="))),
+	"relabels-images": params(eachImage(set("mimeType", "image/gif"))),
+	"images-as-base64-text": params(eachImage(func(b object) {
+		b["type"], b["text"] = "text", b["data"]
+		delete(b, "data")
+		delete(b, "mimeType")
+	})),
+	"drops-the-first-message": history(func(p object) {
+		if messages, _ := p["messages"].([]any); len(messages) > 3 {
+			p["messages"] = messages[1:]
+		}
+	}),
+	"last-four-messages": history(func(p object) {
+		if messages, _ := p["messages"].([]any); len(messages) > 4 {
+			p["messages"] = messages[len(messages)-4:]
+		}
+	}),
+}
+
+// later edits the params from the second round on.
+func later(f func(object)) func(*Wire) Edit {
+	return params(func(p object) {
+		if slices.ContainsFunc(mcpjson.Messages(p), func(m object) bool { return m["role"] == "assistant" }) {
+			f(p)
+		}
+	})
+}
+
+// eachImage edits the images of messages and of tool results.
+func eachImage(f func(b object)) func(object) {
+	return func(p object) {
+		eachBlock("image", f)(p)
+		eachBlock("tool_result", func(b object) {
+			for _, inner := range ofType(b["content"], "image") {
+				f(inner)
+			}
+		})(p)
+	}
+}
