@@ -2,55 +2,24 @@ package harness
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
 
-// Placeholders in a client's arguments, also inside one.
-const (
-	urlPlace     = "{url}"            // the server's URL
-	configPlace  = "{config}"         // the path of a file that names the server, see writeConfig
-	promptPlace  = "{prompt}"         // the task for a host with a conversation of its own
-	commandPlace = "{server-command}" // the command that launches the server over stdio, quoted for a shell
-)
-
-// fill replaces the placeholders. Without {url} and {config} it appends the URL: clients written for the official
-// suite look for it in the last argument.
-func fill(args []string, env *Env, config string) []string {
-	places := strings.NewReplacer(urlPlace, env.URL, configPlace, config,
-		promptPlace, env.prompt(), commandPlace, shell.Quote(env.Server...))
-	filled := slices.Clone(args)
+// arguments replaces the placeholders. If nothing says where the server is, it appends the URL: clients written for the
+// official suite look for it in the last argument.
+func (c *Client) arguments(env *Env, p place) []string {
+	places := env.places(p)
+	filled := slices.Clone(c.argv[1:])
 	for i := range filled {
-		filled[i] = places.Replace(filled[i])
+		filled[i] = places(filled[i])
 	}
-	if env.Server == nil && !mentions(args, urlPlace) && !mentions(args, configPlace) {
+	if env.Server == nil && !mentions(c.texts(), urlPlace) && !mentions(c.argv, configPlace) {
 		filled = append(filled, env.URL)
 	}
 	return filled
-}
-
-func mentions(args []string, place string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, place) })
-}
-
-// checkPlaces returns a CommandError for placeholders that the client's transport does not have.
-func (c *Client) checkPlaces() error {
-	var err error
-	switch {
-	case c.stdio && mentions(c.argv[1:], urlPlace):
-		err = errors.New("over stdio the server has no URL: use {server-command} or {config}, not {url}")
-	case !c.stdio && mentions(c.argv[1:], commandPlace):
-		err = errors.New("over HTTP it launches no server: use {url}, not {server-command}, or run it over stdio")
-	default:
-		return nil
-	}
-	return &CommandError{c.argv[0], err}
 }
 
 const serverName = "mcp-conform"
@@ -72,11 +41,10 @@ func writeConfig(dir string, env *Env) (string, error) {
 	return path, os.WriteFile(path, append(raw, '\n'), 0o600)
 }
 
-func (e *Env) prompt() string {
-	which := "every tool"
-	if e.Tools != nil {
-		which = "each of the tools " + strings.Join(e.Tools, ", ")
-	}
-	return fmt.Sprintf("Call %s of the MCP server %s once, without arguments, one after the other, "+
-		"whatever each of them answers. Then you are done.", which, serverName)
-}
+// promptMark identifies the conversation of a host's own on the model's wire. It begins the prompt, because hosts make
+// titles from that.
+var promptMark = (&Case{ID: "prompt"}).Mark()
+
+// prompt is the task for a host.
+var prompt = fmt.Sprintf("Task %s: Call every tool of the MCP server %s once, without arguments, one after the other, "+
+	"whatever each of them answers. Then you are done.", promptMark, serverName)

@@ -58,8 +58,8 @@ func (f *finished) rerun(together bool) []batch {
 		return nil
 	}
 	s := survey(f.trace)
-	if s.ended == nil || s.ended.Interrupted || !s.asked {
-		return nil // a client that never asked for the tools would do the same with fewer
+	if s.ended == nil || s.endedEarly() || !s.asked {
+		return nil // a client that never asked for the tools, or is slow, would do the same with fewer
 	}
 	due := f.unfinished
 	if f.cases[0].Hostile && slices.ContainsFunc(f.cases, func(c Case) bool { return c.Barrier }) {
@@ -79,10 +79,37 @@ func (f *finished) rerun(together bool) []batch {
 		return f.around(suspect)
 	}
 	var sessions []batch
-	for _, i := range indices {
-		sessions = append(sessions, f.part(i, i+1))
+	for chunk := range slices.Chunk(indices, f.fits(&s)) {
+		sessions = append(sessions, f.pick(chunk))
 	}
 	return sessions
+}
+
+// fits returns how many cases a session may have for a host that ended in order before it had called every tool, since
+// hosts limit the calls of one task; 1 for any other client.
+func (f *finished) fits(s *surveyed) int {
+	if f.trace.Header.PromptMark == "" || s.died() {
+		return 1
+	}
+	size := 0
+	for i := range f.cases {
+		if s.called[f.cases[i].ID] {
+			size++
+		}
+	}
+	if slices.ContainsFunc(f.cases, func(c Case) bool { return c.Barrier }) {
+		size--
+	}
+	return max(size, 1)
+}
+
+// pick is a session for the cases with the indices.
+func (f *finished) pick(indices []int) batch {
+	var b batch
+	for _, i := range indices {
+		b.cases, b.index = append(b.cases, f.cases[i]), append(b.index, f.index[i])
+	}
+	return b
 }
 
 // unfinished reports whether the session says nothing about a case.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,6 +226,23 @@ func TestCasesOfAClientThatAlwaysHangsAreNotPlayed(t *testing.T) {
 			require.Equal(t, trace.MarkNotPlayed, last.Events[0].Mark.Name)
 			require.Contains(t, last.Events[0].Mark.Text, "the client hung")
 		})
+	}
+}
+
+func TestTheTraceHasTheEndOfAClientBeforeWhatFollowsFromIt(t *testing.T) {
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		tr := virtually(t, incidents{"s-a": hangs}.client(), revision, alone(question("s/a")))[0]
+		at := func(is func(*trace.Event) bool) int {
+			return slices.IndexFunc(tr.Events, func(e trace.Event) bool { return is(&e) })
+		}
+		ending := at(func(e *trace.Event) bool { return e.Mark != nil && e.Mark.Name == trace.MarkEnding })
+		require.Positive(t, ending)
+		require.Greater(t, at(func(e *trace.Event) bool {
+			return e.Frame != nil && e.Frame.Closed || e.Mark != nil && e.Mark.Name == trace.MarkHandlerEnded
+		}), ending, revision)
+		require.True(t, tr.Events[at(func(e *trace.Event) bool {
+			return e.Process != nil && e.Process.State == trace.Ended
+		})].Process.Deadline)
 	}
 }
 

@@ -24,7 +24,12 @@ type Case struct {
 	// Script returns the model's rules for the case's conversations, which have the mark. Nil for a case that does not
 	// ask the model.
 	Script func(mark string) []*llm.Rule
-	// Make replaces Handler and Script: it makes both anew for each session. It is for a case in which they have
+	// Tools are further tools of the server, for a client that runs the tool loop itself. Their names are unique in the
+	// catalogue.
+	Tools []server.Tool
+	// ClientLoop is for cases that are played only if the client runs the tool loop itself, as the others show.
+	ClientLoop bool
+	// Make replaces Handler, Script and Tools: it makes them anew for each session. It is for a case in which they have
 	// something in common, such as an [llm.Gate], or need the client's limits; else nil.
 	Make func(Limits) Stage
 	// Expect is what the checks of the case compare with, beside its input. The harness does not read it. Nil for nothing.
@@ -52,6 +57,8 @@ type Case struct {
 	ServerRevisions []server.Revision
 	// ListVersionsToModern is [server.Options.ListVersionsToModern] of that server.
 	ListVersionsToModern bool
+	// AnswerDiscover is [server.Options.AnswerDiscover] of that server.
+	AnswerDiscover bool
 	// Isolated cases get a session of their own, because they may break it for others.
 	Isolated bool
 	// Hostile cases send what may crash a client. They share sessions among themselves, if possible in a process of
@@ -71,6 +78,7 @@ type Case struct {
 type Stage struct {
 	Handler server.Handler
 	Rules   []*llm.Rule
+	Tools   []server.Tool // [Case.Tools]
 	// Settled waits until the rest of the case is over after its call has ended for the client; nil for none. The
 	// session's barrier waits for it, so that nothing of the case follows the barrier.
 	Settled func(context.Context)
@@ -78,7 +86,7 @@ type Stage struct {
 
 // stage makes the case's stage. Without scripted, the rules stay empty: the model has a source of its own.
 func (c *Case) stage(limits Limits, scripted bool) Stage {
-	stage := Stage{Handler: c.Handler}
+	stage := Stage{Handler: c.Handler, Tools: c.Tools}
 	switch {
 	case c.Make != nil:
 		stage = c.Make(limits)

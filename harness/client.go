@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,14 @@ type Client struct {
 	// Grace is how long the client may take to end after it was asked to; 0 for [DefaultGrace]. It does not affect
 	// verdicts: a client that has to be asked is out of time already.
 	Grace time.Duration
+	// Agent is true for a host with a model of its own. It receives a task ([Env.Prompt]), and the fake model, which
+	// plays the host's model, too, makes it call the tools of the cases. [Command] sets it if {prompt} is in the command.
+	Agent bool
+	// Has are features that are known of the client ([Features]), in addition to those that it announces. Cases that they
+	// rule out are not played.
+	Has []string
+	// Setup is what a program needs beside its command.
+	Setup Setup
 
 	run       func(context.Context, Env) error
 	argv      []string
@@ -37,6 +46,12 @@ type Option func(*Client)
 // something outside. The runtime's "synctest channel from outside bubble" is a sign of such variables.
 func Loopback() Option { return func(c *Client) { c.loopback = true } }
 
+// Agent runs a host with a model of its own: see [Client.Agent].
+func Agent() Option { return func(c *Client) { c.Agent = true } }
+
+// Has declares features of the client: see [Client.Has].
+func Has(features ...string) Option { return func(c *Client) { c.Has = append(c.Has, features...) } }
+
 // Named sets the client's name in reports.
 func Named(name string) Option { return func(c *Client) { c.Name = name } }
 
@@ -53,10 +68,10 @@ func InProcess(run func(ctx context.Context, env Env) error, options ...Option) 
 
 // Command is a client that is a program. It starts as given, without a shell, in our working directory, with the
 // environment that the README describes. In its arguments, {url} is the server's URL, {config} the path of an mcp.json
-// that names the server, and {prompt} a task for a host; without {url} and {config} the URL comes last. It does what
-// [InProcess] describes, and exits with 0.
+// that names the server, and {prompt} a task for a host ([Client.Agent]); without {url} and {config} the URL comes
+// last. It does what [InProcess] describes, and exits with 0.
 func Command(argv ...string) Client {
-	return Client{Name: strings.Join(argv, " "), argv: argv}
+	return Client{Name: strings.Join(argv, " "), argv: argv, Agent: mentions(argv, promptPlace)}
 }
 
 // InBubble reports whether the client can run in virtual time, in a testing/synctest bubble.
@@ -84,6 +99,11 @@ func (e *CommandError) Unwrap() error { return e.Err }
 
 // check returns a CommandError for a program that is missing or not executable.
 func (c *Client) check() error {
+	for _, feature := range c.Has {
+		if !slices.Contains(Features(), feature) {
+			return &CommandError{c.Name, fmt.Errorf("unknown feature %q: use %s", feature, strings.Join(Features(), ", "))}
+		}
+	}
 	if c.run != nil {
 		return nil
 	}
@@ -109,5 +129,5 @@ func (c *Client) start(ctx context.Context, env Env) (*trace.Process, error) {
 	case c.run != nil:
 		return runFunction(ctx, c.run, env, grace), nil
 	}
-	return runCommand(ctx, c.argv, env, grace)
+	return c.runCommand(ctx, env, grace)
 }

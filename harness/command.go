@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -15,38 +16,45 @@ import (
 // kills it after the grace. No process of the group outlives the call nor, on Linux, one that left the group. The
 // client runs in our working directory; its files, also temporary ones, are in a folder that is removed. The error is
 // a CommandError, or says what the system lacks.
-func runCommand(ctx context.Context, argv []string, env Env, grace time.Duration) (*trace.Process, error) {
+func (c *Client) runCommand(ctx context.Context, env Env, grace time.Duration) (*trace.Process, error) {
 	dir, err := os.MkdirTemp("", "mcp-conform-")
 	if err != nil {
 		return nil, fmt.Errorf("starting the client: %w", err)
 	}
 	defer os.RemoveAll(dir) // a stray process may still write there
-	config, err := writeConfig(dir, &env)
+	p, err := c.prepare(dir, &env)
 	if err != nil {
 		return nil, fmt.Errorf("starting the client: %w", err)
 	}
-	cmd := exec.Command(argv[0], fill(argv[1:], &env, config)...)
-	cmd.Env = append(env.variables(os.Environ()), temporary(dir)...)
-	return runProcess(ctx, cmd, grace, &env)
+	cmd := exec.Command(c.argv[0], c.arguments(&env, p)...)
+	cmd.Env = append(env.variables(os.Environ()), p.variables()...)
+	return runProcess(ctx, cmd, grace, &env, c.newTypist(&env, p), c.Setup.Terminal)
 }
 
-// temporary are the variables for temporary files. Only this client receives the folder's name.
-func temporary(dir string) []string { return []string{"TMPDIR=" + dir, "TMP=" + dir, "TEMP=" + dir} }
-
-// runProcess runs a prepared command. The last variable of its environment must be unique to it.
-func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *Env) (*trace.Process, error) {
+// runProcess runs a prepared command. The last variable of its environment must be unique to it. The typist writes its
+// standard input; nil for none.
+func runProcess(
+	ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *Env, types *typist, terminal bool,
+) (*trace.Process, error) {
 	ownGroup(cmd)
 	var outputs [2]*output
 	for i, lines := range []*Env{env, nil} {
 		var err error
-		if outputs[i], err = newOutput(lines); err != nil {
+		if outputs[i], err = newOutput(lines, types, terminal && i == 0); err != nil {
 			return nil, fmt.Errorf("starting the client: %w", err)
 		}
 		defer outputs[i].close(0)
 	}
 	cmd.Stdout, cmd.Stderr = outputs[0].write, outputs[1].write
+	input, err := connectInput(cmd, outputs[0], types, terminal)
+	if err != nil {
+		return nil, fmt.Errorf("starting the client: %w", err)
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, &CommandError{cmd.Args[0], err}
+	}
+	if types != nil {
+		types.begin(input)
 	}
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
@@ -61,6 +69,31 @@ func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *En
 	}
 	p.Stdout, p.Stderr = outputs[0].kept.String(), outputs[1].kept.String()
 	return p, nil
+}
+
+// connectInput gives the command its standard input and returns the other end; nil without a typist.
+func connectInput(cmd *exec.Cmd, out *output, types *typist, terminal bool) (io.WriteCloser, error) {
+	switch {
+	case terminal:
+		cmd.Stdin, cmd.Stderr = out.write, out.write
+		inTerminal(cmd)
+		if types != nil {
+			types.enter = "\r"
+		}
+		return keyboard{out.read}, nil
+	case types != nil:
+		return cmd.StdinPipe()
+	}
+	return nil, nil
+}
+
+// keyboard is the input of a terminal.
+type keyboard struct{ io.Writer }
+
+// Close types the end of the input, Control-D.
+func (k keyboard) Close() error {
+	_, err := k.Write([]byte{4})
+	return err
 }
 
 // waitFor waits for the process. When ctx ends it terminates the group, and kills it after the grace.

@@ -172,7 +172,8 @@ func TestAFloodOfOutputIsBounded(t *testing.T) {
 }
 
 func TestPlaceholdersAreReplacedAndTheURLComesLast(t *testing.T) {
-	prompt := "Call every tool of the MCP server mcp-conform once, without arguments, one after the other, " +
+	const prompt = "Task mkz4drstxc: Call every tool of the MCP server mcp-conform once, without arguments, " +
+		"one after the other, " +
 		"whatever each of them answers. Then you are done."
 	places := strings.NewReplacer(prompt, "PROMPT")
 	for args, want := range map[string]string{

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
@@ -34,6 +35,7 @@ type contextVar struct {
 	Tools        []string          `json:"tools,omitempty"`
 	Prompts      []string          `json:"prompts,omitempty"`
 	Resources    []string          `json:"resources,omitempty"`
+	Prompt       string            `json:"prompt,omitempty"`
 	Decision     string            `json:"decision"`
 	TimeoutMS    int64             `json:"timeoutMs,omitempty"`
 	GiveUp       []string          `json:"giveUp,omitempty"`
@@ -48,7 +50,7 @@ type serverVar struct {
 // context returns the part of the environment that MCP_CONFORMANCE_CONTEXT holds; setContext restores it.
 func (e *Env) context() contextVar {
 	v := contextVar{Scenario: scenarioName, Capabilities: e.Declare, Models: e.Model, Key: e.Key, Tools: e.Tools,
-		Prompts: e.Prompts, Resources: e.Resources, Decision: cmp.Or(e.Decision, Approve),
+		Prompts: e.Prompts, Resources: e.Resources, Prompt: e.Prompt, Decision: cmp.Or(e.Decision, Approve),
 		TimeoutMS: e.Timeout.Milliseconds(), GiveUp: e.Abandon}
 	if e.Server != nil {
 		v.Server = &serverVar{e.Server[0], e.Server[1:]}
@@ -58,42 +60,42 @@ func (e *Env) context() contextVar {
 
 func (e *Env) setContext(v *contextVar) {
 	e.Declare, e.Model, e.Key, e.Decision, e.Abandon = v.Capabilities, v.Models, v.Key, v.Decision, v.GiveUp
-	e.Tools, e.Prompts, e.Resources = v.Tools, v.Prompts, v.Resources
+	e.Tools, e.Prompts, e.Resources, e.Prompt = v.Tools, v.Prompts, v.Resources, v.Prompt
 	e.Timeout = time.Duration(v.TimeoutMS) * time.Millisecond
 	if v.Server != nil {
 		e.launches(append([]string{v.Server.Command}, v.Server.Args...))
 	}
 }
 
-// providers are the variables in which the SDKs of a dialect's provider look for a base URL and a key.
-var providers = []struct {
-	dialect    string
-	base, keys []string
-}{
-	{dialect.OpenAIChat, []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []string{"OPENAI_API_KEY"}},
-	{dialect.OpenAIResponses, []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []string{"OPENAI_API_KEY"}},
-	{dialect.Anthropic, []string{"ANTHROPIC_BASE_URL"}, []string{"ANTHROPIC_API_KEY"}},
-	{dialect.Gemini, []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"},
-		[]string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
-	{dialect.Ollama, []string{"OLLAMA_HOST"}, []string{"OLLAMA_API_KEY"}},
-}
-
 // ModelVariables returns the variables that lead the providers' SDKs to a model server, given its base URL by dialect
 // and a key. Dialects without variables add none.
 func ModelVariables(bases map[string]string, key string) map[string]string {
 	set := map[string]string{}
-	for _, p := range providers {
-		if bases[p.dialect] == "" {
+	for name, facts := range llm.Facts() {
+		if bases[name] == "" {
 			continue
 		}
-		for _, name := range p.base {
-			set[name] = bases[p.dialect]
+		for _, variable := range facts.BaseVariables {
+			set[variable] = bases[name]
 		}
-		for _, name := range p.keys {
+		for _, name := range facts.KeyVariables {
 			set[name] = key
 		}
 	}
 	return set
+}
+
+// samplingVariables returns the variables of clients that choose their model by SAMPLING_PROVIDER and its like: the
+// first provider that the run offers.
+func (e *Env) samplingVariables() map[string]string {
+	for _, of := range []string{dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini,
+		dialect.Ollama} {
+		if url := e.Model[of]; url != "" {
+			name, _, _ := strings.Cut(of, "-")
+			return map[string]string{"SAMPLING_PROVIDER": name, "SAMPLING_ENDPOINT": url, "SAMPLING_API_KEY": e.Key}
+		}
+	}
+	return nil
 }
 
 // variables returns the environment of a client in a process of its own: ours without real providers, and the
@@ -121,6 +123,7 @@ func (e *Env) variables(ours []string) []string {
 		"NO_PROXY": noProxy, "no_proxy": noProxy,
 	}
 	maps.Copy(set, ModelVariables(e.Model, e.Key))
+	maps.Copy(set, e.samplingVariables())
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		kept = append(kept, name+"="+set[name])
 	}
@@ -134,8 +137,8 @@ func isProviderVariable(name string) bool {
 	if strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_BASE_URL") {
 		return true
 	}
-	return slices.ContainsFunc([]string{"MCP_CONFORMANCE_", "OPENAI_", "ANTHROPIC_", "CLAUDE_", "GEMINI_", "GOOGLE_",
-		"VERTEX_", "OLLAMA_", "MISTRAL_", "GROQ_", "XAI_", "OPENROUTER_", "COHERE_", "DEEPSEEK_", "AZURE_OPENAI_",
+	return slices.ContainsFunc([]string{"MCP_CONFORMANCE_", "SAMPLING_", "OPENAI_", "ANTHROPIC_", "CLAUDE_", "GEMINI_",
+		"GOOGLE_", "VERTEX_", "OLLAMA_", "MISTRAL_", "GROQ_", "XAI_", "OPENROUTER_", "COHERE_", "DEEPSEEK_", "AZURE_OPENAI_",
 		"AWS_", "HF_", "HUGGINGFACE_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 

@@ -44,6 +44,9 @@ func TestAProcessReceivesTheContract(t *testing.T) {
 		"MCP_CONFORMANCE_PROTOCOL_VERSION": "2025-11-25",
 		"OPENAI_BASE_URL":                  "http://127.0.0.1:4712/v1",
 		"OPENAI_API_KEY":                   PlantedKey,
+		"SAMPLING_PROVIDER":                "openai",
+		"SAMPLING_ENDPOINT":                "http://127.0.0.1:4712/v1",
+		"SAMPLING_API_KEY":                 PlantedKey,
 		"ANTHROPIC_BASE_URL":               "http://127.0.0.1:4712",
 		"ANTHROPIC_API_KEY":                PlantedKey,
 		"OLLAMA_HOST":                      "http://127.0.0.1:4712",
@@ -91,7 +94,7 @@ func TestAProcessReadsTheContract(t *testing.T) {
 
 func TestRealProvidersAreNotPassedOn(t *testing.T) {
 	variables := example.variables([]string{
-		"OPENAI_API_KEY=real", "OPENAI_BASE_URL=real", "OPENAI_ORG_ID=real", "openai_api_key=real",
+		"OPENAI_API_KEY=real", "SAMPLING_MODEL=real", "OPENAI_BASE_URL=real", "OPENAI_ORG_ID=real", "openai_api_key=real",
 		"ANTHROPIC_API_KEY=real", "ANTHROPIC_AUTH_TOKEN=real", "ANTHROPIC_BASE_URL=real",
 		"CLAUDE_CODE_USE_BEDROCK=real",
 		"GEMINI_API_KEY=real", "GOOGLE_API_KEY=real", "GOOGLE_APPLICATION_CREDENTIALS=real",

@@ -1,77 +1,179 @@
 package harness
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // errTimeUp is the cause with which the context of a session ends at its time limit. Every other cause means that the
-// run was cancelled.
-var errTimeUp = errors.New("the client's time is up")
+// run was cancelled. The other wraps it, for a client that does not hang.
+var (
+	errTimeUp = errors.New("the client's time is up")
+	errActive = fmt.Errorf("%w, while it makes progress", errTimeUp)
+)
 
 const (
 	// parts is into how many parts its time limit is divided, and idleParts how many idle ones in a row end a session.
 	parts, idleParts = 6, 3
-	// mostTimes is how often the limit an active session may last.
+	// mostTimes is how often the limit an active session may last, besides its time for each sampling request.
 	mostTimes = 4
+	// mostSlow is how many times as long a session lasts on a busy machine: a limit is far more than a client needs.
+	mostSlow = 10
+	// sampleShare is the part of [Runner.Timeout] by which each sampling request extends that.
+	sampleShare = 10
+	// mostCounted is how many calls of one tool count as progress: a client may make the same call for ever.
+	mostCounted = 2
 )
 
-// withLimit returns a context that ends with errTimeUp at a session's time limit. The limit runs from the client's
-// first message, for which there is as much time, because a start may take long on a busy machine. An active client
-// does not hang: it gets more time, up to mostTimes the limit, as long as progress, a counter (see isProgress), changed
-// within the last half of the limit.
-func withLimit(ctx context.Context, limit time.Duration, connected <-chan struct{}, progress func() int64,
-) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		start := time.NewTimer(limit)
-		defer start.Stop()
-		select {
-		case <-ctx.Done():
-			return
-		case <-start.C:
-			cancel(errTimeUp)
-			return
-		case <-connected:
-		}
-		ticker := time.NewTicker(max(limit/parts, 1))
-		defer ticker.Stop()
-		before, idle := int64(0), 0
-		for part := 1; ; part++ {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-			if now := progress(); now != before {
-				before, idle = now, 0
-			} else {
-				idle++
-			}
-			if part >= parts && idle >= idleParts || part >= mostTimes*parts {
-				cancel(errTimeUp)
-				return
-			}
-		}
-	}()
-	return ctx, func() { cancel(nil) }
+// pulse counts what a client does in a session. It is safe for concurrent use.
+type pulse struct {
+	steps    atomic.Int64 // all signs of life
+	advances atomic.Int64 // messages about its cases, ends of handlers, and a few answers of the model for each sample
+	samples  atomic.Int64 // sampling requests that it received
+
+	answers atomic.Int64 // of the model
+
+	over atomic.Bool   // the harness ends the client, and what follows does not count
+	last atomic.Int64  // the time of the last step
+	pace *atomic.Int64 // the longest time between two steps, in nanoseconds; nil if it does not matter
 }
 
-// isProgress reports whether an event shows that a client works on its cases: a message about one, the end of a
-// handler, an answer of the model. Repeated refusals by the model are no progress.
-func isProgress(e *trace.Event) bool {
-	switch {
-	case e.Mark != nil:
-		return e.Mark.Name == trace.MarkHandlerEnded
-	case e.End != nil:
-		return e.End.Status == http.StatusOK && e.End.Fault == ""
+// step counts a sign of life.
+func (p *pulse) step(advances bool) {
+	p.steps.Add(1)
+	if advances {
+		p.advances.Add(1)
 	}
-	return e.Case != "" && fromClient(e)
+	now := time.Now().UnixNano()
+	before := p.last.Swap(now)
+	if before == 0 || p.pace == nil {
+		return
+	}
+	for longest := p.pace.Load(); now-before > longest; longest = p.pace.Load() {
+		if p.pace.CompareAndSwap(longest, now-before) {
+			return
+		}
+	}
+}
+
+// see counts an event.
+func (p *pulse) see(e *trace.Event) {
+	counted := e.Case != "" && e.Call <= mostCounted
+	switch {
+	case p.over.Load():
+	case e.End != nil && e.End.Host: // a turn of its own is a sign of life
+		p.step(false)
+	case e.End != nil: // repeated refusals by the model are no progress
+		if e.End.Status == http.StatusOK && e.End.Fault == "" {
+			p.step(p.answers.Add(1) <= MostAttempts*p.samples.Load())
+		}
+	case e.Mark != nil && e.Mark.Name == trace.MarkHandlerEnded, e.Case != "" && fromClient(e) && !e.Frame.Closed:
+		p.step(counted)
+	case counted && e.Frame != nil && !e.Frame.Resent:
+		p.samples.Add(int64(bytes.Count(e.Frame.Raw, []byte(`"sampling/createMessage"`))))
+	}
 }
 
 // fromClient reports whether an event is a frame that the client sent.
 func fromClient(e *trace.Event) bool { return e.Frame != nil && e.Frame.Dir == trace.FromClient }
+
+// deadline is the time limit of a session. It runs from the client's first message, for which there is as much time,
+// because a start may take long on a busy machine. An active client does not hang: it gets more time as long as it
+// makes progress, up to mostTimes the limit and a share for each sampling request.
+type deadline struct {
+	limit, perSample time.Duration
+	connected        <-chan struct{}
+	pulse            *pulse // nil for a client whose progress does not count
+	// pace is the longest time between two steps of the client in all sessions so far, in nanoseconds.
+	pace *atomic.Int64
+	// slowness is how many times longer everything takes than on an idle machine; nil for virtual time.
+	slowness func() float64
+	// ending is called before the context ends, unless the caller ended it.
+	ending func()
+}
+
+// context returns a context that ends with errTimeUp at the time limit, and with the cause of ctx when that ends.
+func (d *deadline) context(ctx context.Context) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	go func() {
+		if cause := d.wait(ctx, limited.Done()); cause != nil {
+			d.ending()
+			cancel(cause)
+		}
+	}()
+	return limited, func() { cancel(nil) }
+}
+
+// meter is how much time of a session has passed, in parts of the limit. Used and idle count what an idle machine would
+// need; idle and still are the time since the last step, and since the last advance.
+type meter struct {
+	ticks, used, idle, still float64
+	steps, advances          int64
+}
+
+// wait returns why the session has to end; nil if the client ended first.
+func (d *deadline) wait(ctx context.Context, over <-chan struct{}) error {
+	ticker := time.NewTicker(max(d.limit/parts, 1))
+	defer ticker.Stop()
+	m, connected := meter{}, d.connected
+	for {
+		select {
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-connected:
+			m, connected = meter{}, nil
+			ticker.Reset(max(d.limit/parts, 1))
+			continue
+		case <-ticker.C:
+		}
+		d.tick(&m)
+		if cause := d.verdict(&m); cause != nil {
+			return cause
+		}
+	}
+}
+
+func (d *deadline) tick(m *meter) {
+	share := 1.0
+	if d.slowness != nil {
+		share = 1 / min(max(1, d.slowness()), mostSlow)
+	}
+	m.ticks, m.used, m.idle, m.still = m.ticks+1, m.used+share, m.idle+share, m.still+share
+	if d.pulse == nil {
+		return
+	}
+	if now := d.pulse.steps.Load(); now != m.steps {
+		m.steps, m.idle = now, 0
+	}
+	if now := d.pulse.advances.Load(); now != m.advances {
+		m.advances, m.still = now, 0
+	}
+}
+
+// verdict returns why the session has to end now; nil for a session that goes on.
+func (d *deadline) verdict(m *meter) error {
+	part, patience, most := float64(max(d.limit/parts, 1)), float64(idleParts), float64(mostTimes*parts)
+	if d.pulse != nil {
+		patience = max(patience, 2*float64(d.pace.Load())/part)
+		most += float64(d.pulse.samples.Load()) * float64(d.perSample) / part
+	}
+	const almost = 1e-6 // shares are fractions
+	switch hangs := m.used+almost >= parts && m.idle+almost >= patience; {
+	case hangs:
+		return errTimeUp
+	case m.ticks < most || m.used+almost < parts:
+		return nil
+	case m.still < patience:
+		return errActive
+	}
+	return errTimeUp
+}

@@ -39,8 +39,10 @@ type Env struct {
 	// Prompts are prompts to get without arguments, and Resources URIs to read, once each, after the tools. A client
 	// without these features ignores them.
 	Prompts, Resources []string
-	// Decision is the user's decision about every sample: [Approve] (also when ""), [Decline] or [DeclineAnswer]. A
-	// client that acts on it calls [Env.Announce]; its checks then apply.
+	// Prompt is the task for the model of a host ([Client.Agent]); "" for a client that calls the tools by itself.
+	Prompt string
+	// Decision is the user's decision about every sample: [Approve] (also when ""), [Decline], [DeclineAnswer] or
+	// [DeclineTools]. A client that acts on it calls [Env.Announce]; its checks then apply.
 	Decision string
 	// Timeout is how long the client has to wait for the whole answer of the model to one sample, before it returns a
 	// timeout error to the server; 0 leaves that to the client.
@@ -52,6 +54,7 @@ type Env struct {
 	// Report receives how a call ended, from any goroutine; nil if unused.
 	Report func(Outcome)
 
+	tools    []string             // all tools of the session
 	calls    *abandonable         // nil if no call is to be abandoned
 	announce func(feature string) // see Announce; nil if unused
 	settle   func(time.Duration)  // waits, at most so long, for what the client wrote; nil over HTTP
@@ -62,6 +65,19 @@ const (
 	Approve       = "approve"
 	Decline       = "decline"        // refuse the request before the model receives it
 	DeclineAnswer = "decline-answer" // refuse the model's answer before the server receives it
+	// DeclineTools is for a client that runs the tool loop itself: refuse to run each tool whose annotations have
+	// destructiveHint, and approve everything else.
+	DeclineTools = "decline-tools"
+)
+
+// Loop says who runs the tool loop of a sampling request.
+type Loop string
+
+// The specification leaves the loop to the server: the client returns tool uses. Some clients run it themselves: they
+// call the server's tools and return the final answer.
+const (
+	ServerLoop Loop = "server"
+	ClientLoop Loop = "client"
 )
 
 // offer adds the prompts and resources among the cases.

@@ -49,11 +49,10 @@ func runFunction(
 
 // markCause notes why the harness ended the client.
 func markCause(ctx context.Context, p *trace.Process) {
-	if errors.Is(context.Cause(ctx), errTimeUp) {
-		p.Deadline = true
-	} else {
-		p.Interrupted = true
-	}
+	cause := context.Cause(ctx)
+	p.Deadline = errors.Is(cause, errTimeUp)
+	p.Interrupted = !p.Deadline
+	p.Unfinished = errors.Is(cause, errActive)
 }
 
 // valid makes a client's text valid UTF-8, so that a trace is the same before and after a file.

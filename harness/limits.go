@@ -74,6 +74,22 @@ func (r *Runner) limits(c *Case) Limits {
 	return l
 }
 
+// deadline is the time limit of a session. That of a case with a slow model includes all that the client needs.
+func (r *Runner) deadline(limit time.Duration, first *Case, seen *pulse, connected <-chan struct{}) *deadline {
+	d := &deadline{limit: limit, perSample: cmp.Or(r.Timeout, DefaultTimeout) / sampleShare, connected: connected,
+		pace: &cmp.Or(r.counts, &counts{}).pace, pulse: seen, slowness: slowness}
+	if !first.waiting() {
+		seen.pace = d.pace
+	}
+	if first.Timed != Untimed {
+		d.pulse = nil
+	}
+	if r.inVirtualTime(first) {
+		d.slowness = nil
+	}
+	return d
+}
+
 // limit is how long a session may take. A case that waits by design has that time in addition.
 func (r *Runner) limit(cases []Case) time.Duration {
 	limit := cmp.Or(r.Timeout, DefaultTimeout)

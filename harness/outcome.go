@@ -45,10 +45,20 @@ const (
 	// Tasks: the client runs samples as tasks if [Env.Declare] has them (2025-11-25, basic/utilities/tasks). Without
 	// the feature a client still declares what it is asked to, and the checks of tasks do not apply.
 	Tasks = "tasks"
+	// OneModel: the client has one model, so hints cannot change which one it asks.
+	OneModel = "one-model"
+	// FixedCapabilities: the client declares the same in every session, whatever [Env.Declare] says.
+	FixedCapabilities = "fixed-capabilities"
+	// NeverAbandons: the client abandons no call, whatever [Env.Abandon] says.
+	NeverAbandons = "never-abandons"
+	// ToolsOnly: the client uses no prompts and no resources.
+	ToolsOnly = "tools-only"
 )
 
-// features are all features.
-var features = []string{Decisions, Tasks}
+// Features returns all features.
+func Features() []string {
+	return []string{Decisions, Tasks, OneModel, FixedCapabilities, NeverAbandons, ToolsOnly}
+}
 
 // Values of the member mcp-conform of a contract line.
 const (
@@ -111,7 +121,7 @@ func readOutcome(line []byte) (o Outcome, ok bool) {
 // readFeature reads a line that announces a feature; ok is false for every other line.
 func readFeature(line []byte) (feature string, ok bool) {
 	var v featureLine
-	ok = readLine(line, &v) && v.Kind == featureKind && slices.Contains(features, v.Feature)
+	ok = readLine(line, &v) && v.Kind == featureKind && slices.Contains(Features(), v.Feature)
 	return v.Feature, ok
 }
 

@@ -17,7 +17,7 @@ func FuzzReadOutcome(f *testing.F) {
 	f.Add([]byte(`{"mcp-conform":"supports","feature":"decisions"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if feature, ok := readFeature(line); ok {
-			require.Contains(t, features, feature)
+			require.Contains(t, Features(), feature)
 		}
 		o, ok := readOutcome(line)
 		if !ok {

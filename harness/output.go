@@ -26,20 +26,29 @@ type output struct {
 	drained     chan struct{}
 }
 
-// newOutput makes a stream. It passes the contract lines in it to env; nil for a stream without any.
-func newOutput(env *Env) (*output, error) {
-	r, w, err := os.Pipe()
+// newOutput makes a stream. It passes the contract lines in it to env; nil for a stream without any. The typist reads
+// the others; nil for none. With terminal it is that of a terminal.
+func newOutput(env *Env, types *typist, terminal bool) (*output, error) {
+	open := os.Pipe
+	if terminal {
+		open = openTerminal
+	}
+	r, w, err := open()
 	if err != nil {
 		return nil, err
 	}
 	o := &output{read: r, write: w, drained: make(chan struct{})}
+	var to io.Writer = &o.kept
+	if types != nil {
+		to = io.MultiWriter(to, types)
+	}
 	go func() {
 		defer close(o.drained)
 		if env == nil {
-			_, _ = io.Copy(&o.kept, r) // ends when all writers are gone, or with close
+			_, _ = io.Copy(to, r) // ends when all writers are gone, or with close
 			return
 		}
-		lines := &lineFilter{to: &o.kept, report: env.Report, announce: env.announce}
+		lines := &lineFilter{to: to, report: env.Report, announce: env.announce}
 		_, _ = io.Copy(lines, r)
 		lines.flush()
 	}()

@@ -6,7 +6,7 @@ import "github.com/mcp-conform/mcp-conform/internal/leak"
 // same in every run, so that a saved run can be judged again.
 const (
 	// PlantedKey looks like a provider's key. Every client receives it.
-	PlantedKey = "sk-planted-0123456789abcdef0123456789abcdef"
+	PlantedKey = "sk-planted-T4xWq9Zr2LmKc7VbN1sHy6PdGf3JuE8aRo5i"
 	// PlantedAccount looks like the id of a key's account, PlantedCookie like a provider's cookie. Cases may put them
 	// into the model's answers.
 	PlantedAccount = "org-planted-w7Qm2Rk9ZtXb4VdLs8Hc"
@@ -15,6 +15,6 @@ const (
 
 // Planted finds the secrets of a run with the key, under the names "the key", "the account" and "the cookie".
 func Planted(key string) *leak.Finder {
-	return leak.New(leak.Secret{Name: "the key", Value: key}, leak.Secret{Name: "the account", Value: PlantedAccount},
-		leak.Secret{Name: "the cookie", Value: PlantedCookie})
+	return leak.New(leak.Secret{Name: "the key", Value: key, Tail: true},
+		leak.Secret{Name: "the account", Value: PlantedAccount}, leak.Secret{Name: "the cookie", Value: PlantedCookie})
 }

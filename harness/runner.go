@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -24,15 +25,18 @@ type Runner struct {
 	// Seed determines session ids and request states.
 	Seed int64
 	// Timeout is how long one session, with all its cases, may take from the client's first message; until that message
-	// there is as much time. 0 for [DefaultTimeout]. A client that makes progress gets up to four times as long.
+	// there is as much time. 0 for [DefaultTimeout]. A client that makes progress gets up to four times as long, and a
+	// tenth of Timeout for each sampling request. On a busy machine time counts less.
 	Timeout time.Duration
 	// CaseTimeout is how long a session of one case may take, besides its [Case.Wait]. 0 for [DefaultCaseTimeout], or
-	// Timeout if that is less, or a third of it if that is more. A client that makes progress gets up to four times as
-	// long, unless the case waits by design.
+	// Timeout if that is less, or a third of it if that is more. A client that makes progress gets more time, as in
+	// Timeout, unless the model is slow by design.
 	CaseTimeout time.Duration
 	// ClientTimeout is how long the client is known to wait for the model. It receives the limit, and must keep it. 0
 	// for an unknown limit: the client then receives one of ours, and need not keep it ([Limits]).
 	ClientTimeout time.Duration
+	// Loop says who runs the tool loop; "" if the trace has to tell.
+	Loop Loop
 	// Parallel is how many sessions may run at once, besides those of cases that wait; 0 for one.
 	Parallel int
 	// Contained plays the hostile cases, so that a crash ends another process: see [Contain]. Nil for Client.
@@ -55,6 +59,21 @@ type Runner struct {
 	// Watchdog is how long, in real time, a session in virtual time may have no event. Its client is then taken to wait
 	// for something outside the bubble, which no timeout inside reaches. 0 for [DefaultWatchdog].
 	Watchdog time.Duration
+
+	// Shard is the part of the sessions to play, from 1 to Shards. The sessions of all shards are those of a whole run. 0
+	// for all.
+	Shard, Shards int
+	// Progress is called when a session begins, calls a tool, and ends; nil for no call. Sessions call it concurrently.
+	Progress func(Progress)
+
+	counts *counts // of a Run; nil outside
+}
+
+// counts are shared by the sessions of a Run.
+type counts struct {
+	cases    int
+	sessions atomic.Int64
+	pace     atomic.Int64 // see [deadline]
 }
 
 // Run plays the cases, in as few sessions as they allow, and passes a trace of each session to done, in the order of
@@ -74,17 +93,32 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	if r.Dialect != "" && !slices.Contains(llm.Dialects(), r.Dialect) {
 		return fmt.Errorf("unknown dialect %q: use one of %s", r.Dialect, strings.Join(llm.Dialects(), ", "))
 	}
+	counting := *r
+	counting.counts = &counts{cases: len(cases)}
+	r = &counting
 	parallel := max(r.Parallel, 1)
 	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, parallel), starting: make(chan struct{}, parallel),
 		silent: make(chan struct{})}
-	var errs []error
-	for _, s := range run.all(batches(cases, r.Client.stdio)) {
+	played, errs := run.omit(cases, done), []error(nil)
+	for _, s := range run.all(r.share(batches(played, r.Client.stdio))) {
 		if s.trace != nil {
 			done(s.trace)
 		}
 		errs = append(errs, s.err)
 	}
 	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// share returns the sessions of the runner's shard.
+func (r *Runner) share(sessions []batch) []batch {
+	if r.Shards == 0 {
+		return sessions
+	}
+	var own []batch
+	for i := r.Shard - 1; i < len(sessions); i += r.Shards {
+		own = append(own, sessions[i])
+	}
+	return own
 }
 
 // client is the one that plays a case, and those in its session.

@@ -3,10 +3,12 @@ package harness_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/pprof"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -244,4 +246,20 @@ func TestACaseMayHaveAServerOfOtherRevisions(t *testing.T) {
 	require.Contains(t, string(wire), `"code":-32022`)
 	require.Contains(t, string(wire), `"protocolVersion":"2025-06-18"`)
 	requireClean(t, traces[1])
+}
+
+func TestARunReportsItsProgress(t *testing.T) {
+	var seen []string
+	r := harness.Runner{Client: right(), Revision: server.V20260728, Bubble: inBubble(t),
+		Progress: func(p harness.Progress) {
+			seen = append(seen, fmt.Sprint(p.Revision, " ", p.Session, " ", p.Cases, " of ", p.Total, " ", p.Case, p.Over))
+		}}
+	waiting := question("s/c")
+	waiting.Wait = time.Second
+	play(t, r, question("s/a"), question("s/b"), waiting)
+	require.Equal(t, []string{
+		"2026-07-28 1 [s/a s/b] of 3 false", "2026-07-28 1 [s/a s/b] of 3 s/afalse", "2026-07-28 1 [s/a s/b] of 3 s/bfalse",
+		"2026-07-28 1 [s/a s/b] of 3 true",
+		"2026-07-28 2 [s/c] of 3 false", "2026-07-28 2 [s/c] of 3 s/cfalse", "2026-07-28 2 [s/c] of 3 true",
+	}, seen)
 }

@@ -138,17 +138,20 @@ func (r *run) each(
 func (r *run) untilStuck(sessions []batch) []finished {
 	ctx, stop := context.WithCancel(r.ctx)
 	defer stop()
-	inARow, kept, why := 0, len(sessions), ""
+	inARow, kept, why, mark := 0, len(sessions), "", ""
 	done := r.each(ctx, sessions, r.slots, r.playNow, func(i int, f *finished) {
 		if kept < len(sessions) || f.trace == nil {
 			return
 		}
 		reason := stuck(f.trace, r.inVirtualTime(&f.cases[0]))
+		mark = trace.MarkNotPlayed
 		switch inARow++; reason {
 		case "":
 			inARow = 0
 		case outOfReach: // one such wait is enough
 			inARow, why = mostStuck, "in an earlier session "+outOfReach
+		case outOfTime:
+			mark, why = trace.MarkOutOfTime, fmt.Sprintf("in %d sessions in a row %s", mostStuck, reason)
 		default:
 			why = fmt.Sprintf("%d sessions in a row made no progress; in the last one %s", mostStuck, reason)
 		}
@@ -164,15 +167,15 @@ func (r *run) untilStuck(sessions []batch) []finished {
 	for _, b := range sessions[kept:] {
 		rest.cases, rest.index = append(rest.cases, b.cases...), append(rest.index, b.index...)
 	}
-	return append(done[:kept], finished{batch: rest, trace: r.notPlayed(rest.cases, why)})
+	return append(done[:kept], finished{batch: rest, trace: r.notPlayed(rest.cases, mark, why)})
 }
 
 // notPlayed is the trace of cases that are not played.
-func (r *run) notPlayed(cases []Case, why string) *trace.Trace {
+func (r *run) notPlayed(cases []Case, mark, why string) *trace.Trace {
 	header, _ := r.header(&r.Client, cases, 0)
 	rec := trace.NewRecorder(header, 0)
 	for _, c := range cases {
-		rec.Record(trace.Event{Case: c.ID, Mark: &trace.Mark{Name: trace.MarkNotPlayed, Text: why}})
+		rec.Record(trace.Event{Case: c.ID, Mark: &trace.Mark{Name: mark, Text: why}})
 	}
 	return rec.Stop()
 }

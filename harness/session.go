@@ -9,11 +9,9 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
@@ -37,7 +35,11 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 	header := trace.Header{Tool: r.Tool, Client: client.Name, Revision: string(r.Revision), Seed: r.Seed,
 		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: PlantedKey,
 		Timeout: limit, Replayed: r.Source != nil}
+	if r.Client.Agent {
+		header.PromptMark = promptMark
+	}
 	l := r.limits(&cases[0])
+	header.Loop = string(r.Loop)
 	header.ClientTimeout, header.TimeoutDeclared, header.ModelDelay = l.Client, l.Declared, l.ModelDelay
 	if client.stdio {
 		header.Transport = trace.Stdio
@@ -63,30 +65,43 @@ func (r *Runner) play(
 	ctx context.Context, cases []Case, started func(*trace.Recorder), spoke func(),
 ) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
-	var count atomic.Int64
-	progress, connected := count.Load, make(chan struct{})
+	var seen pulse
+	connected := make(chan struct{})
 	connect := sync.OnceFunc(func() { close(connected) })
-	if cases[0].waiting() { // its limit includes all that it needs
-		progress = func() int64 { return 0 }
-	}
+	say := r.progress(cases, limit)
+	defer say(nil)
+	timeLimit := r.deadline(limit, &cases[0], &seen, connected)
 	cases = withBarrier(cases)
 	header, ids := r.header(client, cases, limit)
+	staged := stages(cases, r.limits(&cases[0]), r.Source == nil)
+	further := addTools(&header, staged)
 	rec := trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit))
 	started(rec)
+	var called sync.Map // case IDs
 	record := func(e trace.Event) trace.Ref {
+		if further[e.Case] {
+			e.Tool = e.Case
+		}
 		if e.Case != "" {
 			e.Case = ids[e.Case]
 		}
 		if fromClient(&e) {
+			called.Store(e.Case, true)
 			connect()
 			spoke()
 		}
-		if isProgress(&e) {
-			count.Add(1)
-		}
+		seen.see(&e)
+		say(&e)
 		return rec.Record(e)
 	}
-	fakes, err := r.startFakes(client, cases, record)
+	var agent *llm.Agent
+	if r.Client.Agent {
+		agent = &llm.Agent{Mark: promptMark, Called: func(tool string) bool {
+			_, ok := called.Load(ids[tool])
+			return ok
+		}}
+	}
+	fakes, err := r.startFakes(client, cases, staged, agent, record)
 	if err != nil {
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
@@ -94,11 +109,18 @@ func (r *Runner) play(
 	env := r.env(fakes, &header, cases)
 	env.Report = func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }
 	env.announce = announced.add
+	for _, feature := range r.Client.Has {
+		announced.add(feature)
+	}
 	if err := fakes.launchable(client, &env); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}
 	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
-	limited, cancel := withLimit(ctx, limit, connected, progress)
+	timeLimit.ending = func() {
+		seen.over.Store(true)
+		record(trace.Event{Mark: &trace.Mark{Name: trace.MarkEnding}})
+	}
+	limited, cancel := timeLimit.context(ctx)
 	ended, err := client.start(limited, env)
 	cancel()
 	var ours *fault
@@ -118,6 +140,18 @@ func (r *Runner) play(
 	return rec.Stop(), err
 }
 
+// addTools adds the further tools of the cases to the header, and returns their names.
+func addTools(header *trace.Header, staged []Stage) map[string]bool {
+	names := map[string]bool{}
+	for i := range staged {
+		for _, tool := range staged[i].Tools {
+			header.Cases[i].Tools = append(header.Cases[i].Tools, tool.Name)
+			names[tool.Name] = true
+		}
+	}
+	return names
+}
+
 // recordFault notes a fault for the session and for each case.
 func recordFault(rec *trace.Recorder, cases []Case, f *fault) {
 	mark := &trace.Mark{Name: trace.MarkHarnessError, Text: f.text}
@@ -127,14 +161,24 @@ func recordFault(rec *trace.Recorder, cases []Case, f *fault) {
 	}
 }
 
+// withProperties is a schema without arguments that OpenAI accepts as it is, in a host that passes it on.
+var withProperties = json.RawMessage(`{"type":"object","properties":{}}`)
+
 // env is what the client receives.
 func (r *Runner) env(f *fakes, header *trace.Header, cases []Case) Env {
 	env := Env{URL: f.server.URL, HTTP: f.http, Revision: r.Revision, Model: r.bases(f.model), Key: PlantedKey,
-		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), Timeout: header.ClientTimeout}
+		Declare: header.Declare, Timeout: header.ClientTimeout,
+		Decision: cmp.Or(header.Decision, Approve)}
+	if r.Client.Agent {
+		env.Prompt = prompt
+	}
 	if cases[0].ServerRevisions != nil {
 		env.Revision = ""
 	}
 	for _, c := range cases {
+		if c.Carrier == "" {
+			env.tools = append(env.tools, c.Tool())
+		}
 		if c.Abandon {
 			env.Abandon = append(env.Abandon, c.Tool())
 		}
@@ -147,13 +191,10 @@ func (r *Runner) env(f *fakes, header *trace.Header, cases []Case) Env {
 // bases are the model's addresses for the client. A server compatible with OpenAI is OpenAI at another address.
 func (r *Runner) bases(model *llm.Server) map[string]string {
 	bases := model.BaseURLs()
-	switch r.Dialect {
-	case "":
+	if r.Dialect == "" {
 		return bases
-	case dialect.Native, dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini, dialect.Ollama:
-		return map[string]string{r.Dialect: bases[r.Dialect]}
 	}
-	return map[string]string{dialect.OpenAIChat: bases[r.Dialect]}
+	return map[string]string{cmp.Or(llm.Facts()[r.Dialect].Compatible, r.Dialect): bases[r.Dialect]}
 }
 
 // fakes are the two servers of a session.
@@ -165,7 +206,9 @@ type fakes struct {
 }
 
 // startFakes starts both servers, on an in-memory network if the client can use it.
-func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Event) trace.Ref) (*fakes, error) {
+func (r *Runner) startFakes(
+	client *Client, cases []Case, staged []Stage, agent *llm.Agent, record func(trace.Event) trace.Ref,
+) (*fakes, error) {
 	f := &fakes{http: http.DefaultClient}
 	var listeners [2]net.Listener
 	if client.InBubble() {
@@ -178,14 +221,19 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 			}
 		}
 	}
-	staged := stages(cases, r.limits(&cases[0]), r.Source == nil)
 	var tools []server.Tool
 	for i, c := range cases {
-		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(),
-			Carrier: c.Carrier, ResponseMode: c.ResponseMode, Handler: staged[i].Handler})
+		tool := server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(),
+			Carrier: c.Carrier, ResponseMode: c.ResponseMode, Handler: staged[i].Handler}
+		if agent != nil && c.Carrier == "" {
+			agent.Tools = append(agent.Tools, llm.Tool{Name: tool.Name, Description: tool.Description})
+			tool.InputSchema = withProperties
+		}
+		tools = append(append(tools, tool), staged[i].Tools...)
 	}
 	var err error
-	f.model, err = llm.Start(llm.Options{Record: record, Key: PlantedKey, Listener: listeners[0], Source: r.Source})
+	f.model, err = llm.Start(llm.Options{Record: record, Key: PlantedKey, Listener: listeners[0], Source: r.Source,
+		Agent: agent})
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +248,8 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 		revisions = []server.Revision{r.Revision}
 	}
 	f.server, err = server.Start(server.Options{Revisions: revisions, ListVersionsToModern: cases[0].ListVersionsToModern,
-		Record: record, Seed: r.Seed, Listener: listeners[1], IsPlantedSecret: Planted(PlantedKey).Holds}, tools...)
+		AnswerDiscover: cases[0].AnswerDiscover, Record: record, Seed: r.Seed, Listener: listeners[1],
+		IsPlantedSecret: Planted(PlantedKey).Holds}, tools...)
 	if err != nil {
 		f.model.Close()
 		return nil, err

@@ -11,6 +11,7 @@ type surveyed struct {
 	ended       *trace.Process
 	asked       bool            // for the tools
 	called      map[string]bool // the tools of these cases
+	ending      bool            // the harness is ending the client
 	last        string          // the case of the client's last request
 	begun, over map[string]int  // handler runs by case, and those that succeeded before the client ended
 }
@@ -23,6 +24,9 @@ func (s *surveyed) crashed() bool {
 	p := s.ended
 	return !p.Deadline && !p.OutsideBubble && (p.Signal != "" || p.ExitCode != 0 || p.Panic != "" || p.Err != "")
 }
+
+// endedEarly reports whether the harness ended a client that did not hang.
+func (s *surveyed) endedEarly() bool { return s.ended.Interrupted || s.ended.Unfinished }
 
 // died reports whether the client failed, or had to be ended.
 func (s *surveyed) died() bool { return s.ended.Deadline || s.ended.OutsideBubble || s.crashed() }
@@ -53,13 +57,18 @@ func (s *surveyed) mark(e *trace.Event) {
 	switch {
 	case e.Mark.Name == trace.MarkHandlerStarted:
 		s.begun[e.Case]++
-	case e.Mark.Name == trace.MarkHandlerEnded && e.Mark.Text == "" && s.ended == nil:
+	case e.Mark.Name == trace.MarkHandlerEnded && e.Mark.Text == "" && s.ended == nil && !s.ending:
 		s.over[e.Case]++
+	case e.Mark.Name == trace.MarkEnding:
+		s.ending = true
 	}
 }
 
 // outOfReach is the reason for a session that waits in real time.
 const outOfReach = "the client waited for something outside virtual time"
+
+// outOfTime is the reason for a session whose client did not hang.
+const outOfTime = "the client needed more time"
 
 // stuck says why a session of one case wasted time; "" if it did not. In virtual time hardly any session does.
 func stuck(t *trace.Trace, virtual bool) string {
@@ -72,6 +81,8 @@ func stuck(t *trace.Trace, virtual bool) string {
 		return "the client sent more than the trace keeps"
 	case virtual || s.ended == nil || s.ended.Interrupted:
 		return ""
+	case s.ended.Unfinished:
+		return outOfTime
 	case s.ended.Deadline:
 		return "the client hung"
 	case !s.called[first.ID] && first.Carrier == "" && t.Header.ServerRevisions == nil:

@@ -105,5 +105,5 @@ func (c *Client) run(env harness.Env) error {
 			}
 		}
 		return e
-	}, nil)(context.Background(), env)
+	}, mutants.Condition{}, nil)(context.Background(), env)
 }

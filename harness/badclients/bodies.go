@@ -19,7 +19,7 @@ var bodies = []Client{
 	})),
 	edits("huge-answer", both, func(*bad) mutants.Edit {
 		return mutants.Edit{Result: func(result object) {
-			result["content"] = object{"type": "text", "text": strings.Repeat("x", 200<<20)}
+			result["content"] = object{"type": "text", "text": strings.Repeat("x", 72<<20)}
 		}}
 	}),
 	opens("chunked-without-end", both, throws(func() io.Reader { return endless(" ") })),

@@ -54,10 +54,10 @@ var connections = []Client{
 			}
 			once.Do(func() {
 				name, _ := m.Params()["name"].(string)
-				body := mcpjson.Marshal(object{"jsonrpc": "2.0", "id": 7000, "method": "tools/call",
-					"params": object{"name": name, "arguments": object{}, "_meta": b.meta()}})
 				var conn net.Conn
-				for range 50 {
+				for i := range 50 {
+					body := mcpjson.Marshal(object{"jsonrpc": "2.0", "id": 7000 + i, "method": "tools/call",
+						"params": object{"name": name, "arguments": object{}, "_meta": b.meta()}})
 					conn = b.dial()
 					_ = b.build(http.MethodPost, "tools/call", name, bytes.NewReader(body)).Write(conn)
 				}

@@ -117,27 +117,28 @@ func (j *job) run(ctx context.Context) {
 	j.results, _, j.err = s.Run(ctx)
 }
 
-func TestEveryBadClientThatEndsGetsItsVerdict(t *testing.T) {
-	test(t, 6, func(e *expected) bool { return !e.hangs })
-}
-
-func TestEveryBadClientThatHangsGetsItsVerdict(t *testing.T) {
-	test(t, 32, func(e *expected) bool { return e.hangs && !e.busy }) // they mostly wait
+func TestEveryBadClientGetsItsVerdict(t *testing.T) {
+	test(t, func(e *expected) bool { return !e.busy })
 }
 
 func TestEveryBadClientThatKeepsACoreBusyGetsItsVerdict(t *testing.T) {
-	test(t, 1, func(e *expected) bool { return e.busy })
+	test(t, func(e *expected) bool { return e.busy })
 }
 
-// test runs some bad clients, so many at once, and compares the results with the expected ones.
-func test(t *testing.T, atOnce int, which func(e *expected) bool) {
+// test runs some bad clients and compares the results with the expected ones. Those that hang mostly wait, so all of
+// them run at once, beside some others.
+func test(t *testing.T, which func(e *expected) bool) {
 	t.Setenv(marker, t.TempDir())   // inherited by every client
 	t.Setenv("TMPDIR", t.TempDir()) // other runs have theirs
 	before := resources(t)
 	all := jobs(which)
-	slots := make(chan struct{}, atOnce)
+	ending, hanging := make(chan struct{}, 6), make(chan struct{}, 32)
 	var running sync.WaitGroup
 	for _, j := range all {
+		slots := ending
+		if j.hangs {
+			slots = hanging
+		}
 		running.Go(func() {
 			slots <- struct{}{}
 			if j.argv != nil {

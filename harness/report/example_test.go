@@ -19,19 +19,13 @@ func ExampleText() {
 	fmt.Print(string(report.Text(rs, report.TextOptions{})))
 	fmt.Println("exit with an error:", rs.Failed(false))
 	// Output:
-	// mcp-conform v1.2.3 · client: node client.js · seed 1
+	// mcp-conform v1.2.3 · node client.js · 2025-11-25 · seed 1
+	// basic 1 ✓ 1 ✗
 	//
-	// basic        level        2025-11-25
-	//   answered   ROBUST       pass
-	//   has-model  MUST         FAIL
-	//
-	// FAIL  basic/has-model · MUST · 2025-11-25
+	// FAIL  basic/has-model   2025-11-25
 	//       expected the model's name in the result, found none
+	//       fix        set model to the name of the model that answered
 	//
-	//       response 1        result.model  [basic/question #6]
-	//                         missing
-	//       fix               set model to the name of the model that answered
-	//
-	// failed: 1 fail, 1 pass
+	// failed: 1 failed, 1 passed
 	// exit with an error: true
 }

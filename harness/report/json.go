@@ -21,14 +21,7 @@ func JSON(rs *Results) []byte {
 		}
 	}
 	doc.Count()
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(doc); err != nil {
-		panic(fmt.Sprintf("report: encoding plain results cannot fail: %v", err))
-	}
-	return b.Bytes()
+	return plainJSON(doc)
 }
 
 // ReadJSON reads what [JSON] wrote. Its error says what is wrong and where: an unknown verdict must not pass for one

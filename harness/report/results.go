@@ -4,18 +4,34 @@ package report
 
 import "slices"
 
+// Format is the version of the JSON format. It changes with each change that can break a reader.
+const Format = 1
+
 // Results is the outcome of a run.
 type Results struct {
+	// Format is the version of this format: [Format].
+	Format int `json:"format"`
 	// Tool is the version of the program.
 	Tool string `json:"tool"`
 	// Client names the client under test.
 	Client string `json:"client"`
 	Seed   int64  `json:"seed"`
+	// Transport is how the client reached the server: http or stdio; "" if unknown.
+	Transport string `json:"transport,omitempty"`
+	// Flags are the flags and the command that decide the results, and not where they go; nil for a run that was not
+	// started by the command.
+	Flags []string `json:"flags,omitempty"`
+	// Notes say what a reader should know about the run as a whole; nil for nothing.
+	Notes []string `json:"notes,omitempty"`
 	// Summary counts the results by verdict. It has every verdict, some with 0.
 	Summary map[Verdict]int `json:"summary"`
 	// Interrupted is true when the run was cancelled: the results are those until then.
-	Interrupted bool     `json:"interrupted,omitempty"`
-	Results     []Result `json:"results"`
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Whole is true for a run of all checks in its revisions.
+	Whole bool `json:"whole,omitempty"`
+	// Baseline says what the baseline did; nil for a run without one.
+	Baseline *Baseline `json:"baseline,omitempty"`
+	Results  []Result  `json:"results"`
 }
 
 // Result is the outcome of one check in one revision: the worst over the check's cases.
@@ -26,6 +42,8 @@ type Result struct {
 	Level    Level   `json:"level"`
 	Verdict  Verdict `json:"verdict"`
 	Message  string  `json:"message"`
+	// Known is set for a failure or warning that the baseline covers. It does not fail the run.
+	Known *Known `json:"known,omitempty"`
 	// Requirement is nil for a rule of our own.
 	Requirement *Requirement `json:"requirement"`
 	// Dialects are the model wire formats of the evidence.
@@ -37,6 +55,11 @@ type Result struct {
 	// Cause is the likely cause, and Fix what to do about it; both are empty for a check that passes.
 	Cause string `json:"cause,omitempty"`
 	Fix   string `json:"fix,omitempty"`
+	// Prerequisite is the check whose failure left nothing to judge; "" for none.
+	Prerequisite string `json:"prerequisite,omitempty"`
+	// Case is the case of the message and the evidence: of those with the verdict, the one with the fewest sampling
+	// requests; "" for a check of the client as a whole.
+	Case string `json:"case,omitempty"`
 	// Reproduce is the command that reproduces this result alone.
 	Reproduce string `json:"reproduce,omitempty"`
 	// DurationMS is how long the check's cases took, in milliseconds.
@@ -45,7 +68,7 @@ type Result struct {
 	Cases []CaseResult `json:"cases,omitempty"`
 }
 
-// ID is scenario and check, such as "parallel/results-order".
+// ID is scenario and check, such as "parallel/late-delta".
 func (r *Result) ID() string { return r.Scenario + "/" + r.Check }
 
 // CaseResult is a check's verdict on one case.
@@ -53,6 +76,34 @@ type CaseResult struct {
 	Case    string  `json:"case"`
 	Verdict Verdict `json:"verdict"`
 	Message string  `json:"message"`
+}
+
+// Known is what the baseline says of a failure.
+type Known struct {
+	Reason string `json:"reason"`
+	Issue  string `json:"issue,omitempty"`
+	Owner  string `json:"owner,omitempty"`
+	// Until is the last day of the entry, such as 2027-01-31; "" for no limit.
+	Until string `json:"until,omitempty"`
+	Flaky bool   `json:"flaky,omitempty"`
+}
+
+// Baseline counts the entries of a baseline and the results that they cover.
+type Baseline struct {
+	Entries int `json:"entries"`
+	Known   int `json:"known"`
+	// Problems fail the run.
+	Problems []BaselineProblem `json:"problems,omitempty"`
+}
+
+// BaselineProblem is what is wrong with an entry of the baseline.
+type BaselineProblem struct {
+	// Kind is stale, unmatched, expired, ambiguous, changed, or too many.
+	Kind string `json:"kind"`
+	// Check is the check or pattern of the entry, and Place its file and line; "" for an entry without a file.
+	Check   string `json:"check"`
+	Place   string `json:"place,omitempty"`
+	Message string `json:"message"`
 }
 
 // Requirement is the sentence of the specification that a check enforces, in our own words, and its address.
@@ -103,8 +154,11 @@ type Excerpt struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// Failed reports whether the result fails a run. In a strict run, warnings fail, too.
+// Failed reports whether the result fails a run: a known failure does not. In a strict run, warnings fail, too.
 func (r *Result) Failed(strict bool) bool {
+	if r.Known != nil {
+		return false
+	}
 	switch r.Verdict {
 	case Fail:
 		return true
@@ -116,14 +170,15 @@ func (r *Result) Failed(strict bool) bool {
 	return false
 }
 
-// Warned reports whether the result is a warning.
+// Warned reports whether the result is a warning, and not a known one.
 func (r *Result) Warned() bool {
-	return r.Verdict == Warn || r.Verdict == NotObserved && !r.Level.Fails()
+	return r.Known == nil && (r.Verdict == Warn || r.Verdict == NotObserved && !r.Level.Fails())
 }
 
-// Failed reports whether any result fails the run. A run without results has failed.
+// Failed reports whether any result fails the run, or an entry of the baseline. A run without results has failed.
 func (rs *Results) Failed(strict bool) bool {
-	return len(rs.Results) == 0 || slices.ContainsFunc(rs.Results, func(r Result) bool { return r.Failed(strict) })
+	return len(rs.Results) == 0 || rs.Baseline != nil && len(rs.Baseline.Problems) > 0 ||
+		slices.ContainsFunc(rs.Results, func(r Result) bool { return r.Failed(strict) })
 }
 
 // Has reports whether any result has the verdict.

@@ -75,3 +75,19 @@ func calm() *report.Results {
 	rs.Count()
 	return rs
 }
+
+// known is a run with a known failure, another that waits for it, and a baseline with a problem.
+func known() *report.Results {
+	rs := calm()
+	failed := result("parallel/results-reach-model", "2025-11-25", report.Must, report.Fail, "expected 2 results, found 1")
+	failed.Known = &report.Known{Reason: "fixed in 2.0", Issue: "https://example.com/7", Owner: "ann", Until: "2027-01-31",
+		Flaky: true}
+	waits := result("parallel/order", "2025-11-25", report.Must, report.NotObserved, "no results reached the model")
+	waits.Prerequisite = "parallel/results-reach-model"
+	waits.Known = &report.Known{Reason: "not judged because of parallel/results-reach-model"}
+	rs.Results = append(rs.Results, failed, waits)
+	rs.Baseline = &report.Baseline{Entries: 2, Known: 2, Problems: []report.BaselineProblem{{Kind: "stale",
+		Check: "basic/role", Place: "known.yaml:7", Message: "expected a failure, found pass: remove the entry"}}}
+	rs.Count()
+	return rs
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // TextOptions are the settings of [Text]. The zero value is plain text.
@@ -13,17 +14,41 @@ type TextOptions struct {
 	Color bool
 	// Strict says that warnings fail the run.
 	Strict bool
+	// Verbose shows the evidence.
+	Verbose bool
+	// Took is how long the run took; 0 leaves it out.
+	Took time.Duration
+	// Hint ends the last line of a short report; "" for none.
+	Hint string
 }
 
-// Text encodes the results for people: a table with a line for each check and a column for each revision, a note on
-// each result that needs attention, and a last line with the counts.
+// Text encodes the results for people. The report is short: counts, a few lines for each failure, a line for each
+// warning. Verbose adds a table with a line for each check and a column for each revision, the evidence of each result
+// that needs attention, and the client's choices.
 func Text(rs *Results, o TextOptions) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "mcp-conform %s · client: %s · seed %d\n", rs.Tool, printable(rs.Client), rs.Seed)
-	table(&b, rs, o)
-	notes(&b, rs, o)
-	infos(&b, rs, o)
+	var revisions []string
+	for i := range rs.Results {
+		revisions = include(revisions, rs.Results[i].Revision)
+	}
+	fmt.Fprintf(&b, "mcp-conform %s · %s · %s · seed %d\n", rs.Tool, printable(rs.Client),
+		strings.Join(revisions, ", "), rs.Seed)
+	if o.Verbose {
+		table(&b, rs, o)
+		notes(&b, rs, o)
+		if lines := rs.known(o); len(lines) > 0 {
+			b.WriteByte('\n')
+			b.Write(lines)
+		}
+		infos(&b, rs, o)
+	} else {
+		short(&b, rs, o)
+	}
+	rs.baseline(&b, o)
 	b.WriteByte('\n')
+	for _, note := range rs.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
 	if rs.Interrupted {
 		b.WriteString("interrupted: these are the results until then\n")
 	}
@@ -69,7 +94,7 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 			for _, revision := range revisions {
 				sign, painted := "", ""
 				if r := rs.find(scenario, check, revision); r != nil {
-					sign = signs[r.Verdict]
+					sign = r.sign()
 					painted = paint(sign, r.Verdict, o)
 				}
 				fmt.Fprintf(b, "  %s%s", painted, strings.Repeat(" ", column-len(sign)))
@@ -129,7 +154,7 @@ func notes(b *bytes.Buffer, rs *Results, o TextOptions) {
 	written := map[string]bool{}
 	for i := range rs.Results {
 		r := &rs.Results[i]
-		if r.Verdict == Pass || r.Verdict == Info || r.Verdict == NotApplicable {
+		if r.Verdict == Pass || r.Verdict == Info || r.Verdict == NotApplicable || r.Known != nil {
 			continue
 		}
 		same := rs.unjudgedLike(r)
@@ -199,14 +224,55 @@ func infos(b *bytes.Buffer, rs *Results, o TextOptions) {
 	}
 }
 
-// lastLine says whether the run failed, and counts the verdicts.
-func lastLine(rs *Results, o TextOptions) string {
+// counted are the verdicts in the order of the last line, and their words.
+var counted = []struct {
+	verdict Verdict
+	word    string
+}{
+	{Fail, "failed"}, {HarnessError, "harness errors"}, {NotObserved, "not seen"}, {Warn, "warnings"}, {Pass, "passed"},
+	{Info, "reported"}, {Unsupported, "unsupported"}, {NotApplicable, "not applicable"},
+}
+
+// counts counts the results by verdict, known ones apart.
+func (rs *Results) counts() []string {
 	var counts []string
-	for _, v := range Verdicts() {
-		if n := rs.Summary[v]; n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(v), "_", " ")))
+	known, open := 0, map[Verdict]int{}
+	for i := range rs.Results {
+		if r := &rs.Results[i]; r.Known != nil {
+			known++
+		} else {
+			open[r.Verdict]++
 		}
 	}
+	for _, c := range counted {
+		word := c.word
+		if open[c.verdict] == 1 {
+			word = strings.TrimSuffix(word, "s")
+		}
+		if n := open[c.verdict]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, word))
+		}
+	}
+	if known > 0 {
+		counts = append(counts, fmt.Sprintf("%d known", known))
+	}
+	if rs.Baseline != nil && len(rs.Baseline.Problems) > 0 {
+		counts = append(counts, fmt.Sprintf("%d wrong in the baseline", len(rs.Baseline.Problems)))
+	}
+	if len(counts) == 0 {
+		counts = []string{"no results"}
+	}
+	return counts
+}
+
+// Headline says in a line whether the run failed, and counts the verdicts.
+func Headline(rs *Results, strict bool) string {
+	return strings.TrimSpace(lastLine(rs, TextOptions{Strict: strict}))
+}
+
+// lastLine says whether the run failed, and counts the verdicts.
+func lastLine(rs *Results, o TextOptions) string {
+	counts := rs.counts()
 	word, verdict := "ok", Pass
 	switch {
 	case rs.Failed(o.Strict):
@@ -216,8 +282,12 @@ func lastLine(rs *Results, o TextOptions) string {
 	case rs.Interrupted:
 		word, verdict = "not finished", Warn
 	}
-	if len(counts) == 0 {
-		counts = []string{"no results"}
+	if o.Took > 0 {
+		counts = append(counts, fmt.Sprintf("%.1f s", o.Took.Seconds()))
 	}
-	return fmt.Sprintf("%s: %s\n", paint(word, verdict, o), strings.Join(counts, ", "))
+	line := fmt.Sprintf("%s: %s", paint(word, verdict, o), strings.Join(counts, ", "))
+	if o.Hint != "" && !o.Verbose {
+		line += "        " + o.Hint
+	}
+	return line + "\n"
 }

@@ -31,16 +31,23 @@ func TestTextMatchesTheGoldenFiles(t *testing.T) {
 		"calm-strict":      {calm(), report.TextOptions{Strict: true}},
 		"interrupted":      {interrupted, report.TextOptions{}},
 		"harness-error":    {ours, report.TextOptions{}},
+		"known":            {known(), report.TextOptions{}},
+		"known-verbose":    {known(), report.TextOptions{Verbose: true}},
 		"empty":            {&report.Results{Tool: "v1.2.3", Client: "nobody"}, report.TextOptions{}},
 	} {
-		path, text := filepath.Join("testdata", name+".golden"), report.Text(c.results, c.options)
-		if *update {
-			require.NoError(t, os.WriteFile(path, text, 0o644))
-		}
-		want, err := os.ReadFile(path)
-		require.NoError(t, err, "go test -update writes it")
-		require.Equal(t, string(want), string(text), "%s: go test -update accepts it", path)
+		golden(t, name+".golden", report.Text(c.results, c.options))
 	}
+}
+
+// golden compares bytes with a file under testdata.
+func golden(t *testing.T, name string, found []byte) {
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, found, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "go test -update writes it")
+	require.Equal(t, string(want), string(found), "%s: go test -update accepts it", path)
 }
 
 func TestColorAddsNothingButColor(t *testing.T) {

@@ -14,6 +14,9 @@ type Event struct {
 	// Call is the number, from 1, of the client's call of the case's tool. Each call starts the handler anew. 0 where
 	// it does not apply, as on the model's wire.
 	Call int `json:"call,omitempty"`
+	// Tool is the tool of a case ([Case.Tools]) that the event is about, with its own numbers of calls; else "". The event
+	// then has no Case.
+	Tool string `json:"tool,omitempty"`
 
 	Frame   *Frame        `json:"frame,omitempty"`
 	Request *ModelRequest `json:"modelRequest,omitempty"`
@@ -99,11 +102,13 @@ type ModelRequest struct {
 	// Dialect is the provider's wire format, such as "openai-chat".
 	Dialect string `json:"dialect"`
 	// SideRequest is true for a request outside the conversation, such as one for the list of models.
-	SideRequest bool              `json:"sideRequest,omitempty"`
-	Method      string            `json:"method"`
-	Path        string            `json:"path"`
-	Header      map[string]string `json:"header,omitempty"`
-	Body        Bytes             `json:"body,omitzero"`
+	SideRequest bool `json:"sideRequest,omitempty"`
+	// Host is true for a request of the host's own conversation, which belongs to no sampling request.
+	Host   bool              `json:"host,omitempty"`
+	Method string            `json:"method"`
+	Path   string            `json:"path"`
+	Header map[string]string `json:"header,omitempty"`
+	Body   Bytes             `json:"body,omitzero"`
 }
 
 // ModelChunk is a part of the model's answer: one event of a stream, or a whole body.
@@ -129,6 +134,8 @@ type ModelEnd struct {
 	Unmatched string `json:"miss,omitempty"`
 	// Refused says why the model, strict as the provider, refused the request; empty when it did not.
 	Refused string `json:"refused,omitempty"`
+	// Host is that of the request.
+	Host bool `json:"host,omitempty"`
 }
 
 // ProcessState is a state of the client.
@@ -151,6 +158,8 @@ type Process struct {
 	Signal string `json:"signal,omitempty"`
 	// Deadline is true when the harness ended the client because its time was up.
 	Deadline bool `json:"deadline,omitempty"`
+	// Unfinished is true, with Deadline, for a client that was still making progress.
+	Unfinished bool `json:"unfinished,omitempty"`
 	// Interrupted is true when the harness ended the client because the run was cancelled.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Err is the error of a client in process.

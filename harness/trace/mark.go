@@ -29,6 +29,14 @@ const (
 	MarkSessionEnded = "session-ended"
 	// MarkNotPlayed says that a case was not played; the text is the reason.
 	MarkNotPlayed = "not-played"
+	// MarkOutOfTime is MarkNotPlayed for a client that made progress and had too little time in earlier sessions.
+	MarkOutOfTime = "out-of-time"
+	// MarkInapplicable says that a case was not played because of a feature that was declared; the text is the reason.
+	MarkInapplicable = "inapplicable"
+	// MarkUnsupported says that a case was not played because nothing makes the client do what it needs.
+	MarkUnsupported = "unsupported"
+	// MarkEnding says that the harness now ends the client: what follows is not the client's doing.
+	MarkEnding = "ending"
 	// MarkOutcome is a client's report about its own call; the text is an adapter's outcome line.
 	MarkOutcome = "outcome"
 	// MarkSupports is a feature that the client announced; the text is its name.

@@ -38,6 +38,9 @@ type Header struct {
 	Declare json.RawMessage `json:"declare,omitempty"`
 	// Decision is the user's decision that the client was given; empty for approve.
 	Decision string `json:"decision,omitempty"`
+	// PromptMark identifies the conversation of a host with a model of its own: it is in its prompt. "" for a client that
+	// calls the tools by itself.
+	PromptMark string `json:"promptMark,omitempty"`
 	// Key is the planted provider key: a fake secret that must never appear on the MCP wire.
 	Key string `json:"key,omitempty"`
 	// Timeout is the time limit of the session, in nanoseconds; 0 for none.
@@ -48,6 +51,8 @@ type Header struct {
 	TimeoutDeclared bool `json:"timeoutDeclared,omitempty"`
 	// Patience is how long the model delayed its answer by design, in nanoseconds.
 	ModelDelay time.Duration `json:"patience,omitempty"`
+	// Loop says who was declared to run the tool loop: "client" or "server"; "" if the trace has to tell.
+	Loop string `json:"loop,omitempty"`
 	// Replayed is true when the model's answers are recordings. An unmatched request is then not the client's fault.
 	Replayed bool `json:"replayed,omitempty"`
 	// Cases are in the order in which the client was offered them.
@@ -67,6 +72,8 @@ type Case struct {
 	Mark string `json:"mark,omitempty"`
 	// Carrier is the request that starts the case if not a tool call: "prompts/get" or "resources/read".
 	Carrier string `json:"carrier,omitempty"`
+	// Tools are further tools of the server, which the model of the case uses.
+	Tools []string `json:"tools,omitempty"`
 	// Replayed is true when the session ended before the case was over: the case ran again in another session.
 	Replayed bool `json:"replayed,omitempty"`
 }

@@ -1,0 +1,163 @@
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// Apply returns the results with every failure and warning that an entry covers marked as known, and what is wrong
+// with the entries. An entry about a check that the run did not judge is left alone. today is a day such as 2027-01-31.
+func Apply(rs *report.Results, entries []Entry, today string) *report.Results {
+	marked := bare(rs)
+	m := matching{rs: marked, entries: entries, today: today, found: make([]judged, len(entries))}
+	for i := range marked.Results {
+		m.see(&marked.Results[i])
+	}
+	m.waiting()
+	for i := range entries {
+		m.judge(&entries[i], &m.found[i])
+	}
+	known := 0
+	for i := range marked.Results {
+		if marked.Results[i].Known != nil {
+			known++
+		}
+	}
+	marked.Baseline = &report.Baseline{Entries: len(entries), Known: known, Problems: m.problems}
+	return marked
+}
+
+// bare returns the results without an earlier baseline.
+func bare(rs *report.Results) *report.Results {
+	clean := *rs
+	clean.Baseline, clean.Results = nil, slices.Clone(rs.Results)
+	for i := range clean.Results {
+		clean.Results[i].Known = nil
+	}
+	return &clean
+}
+
+// matching is the work of [Apply].
+type matching struct {
+	rs       *report.Results
+	entries  []Entry
+	today    string
+	found    []judged
+	problems []report.BaselineProblem
+}
+
+// judged are the results that an entry is about: those that need it, and those that do not.
+type judged struct {
+	covers, changed, any int
+	fixed                []*report.Result
+}
+
+// see finds the entry of a result.
+func (m *matching) see(r *report.Result) {
+	var mine []int
+	for i := range m.entries {
+		if m.entries[i].concerns(r) {
+			mine = append(mine, i)
+		}
+	}
+	for _, i := range mine {
+		found := &m.found[i]
+		found.any++
+		switch {
+		case r.Failed(true) || r.Verdict == report.HarnessError || r.Verdict == report.Unsupported:
+		default:
+			found.fixed = append(found.fixed, r)
+		}
+	}
+	if !r.Failed(true) || len(mine) == 0 {
+		return
+	}
+	e := &m.entries[mine[0]]
+	if len(mine) > 1 {
+		other := &m.entries[mine[1]]
+		m.problem(e, "ambiguous", fmt.Sprintf("two entries cover %s in %s: this one and %s: limit or remove one",
+			r.ID(), r.Revision, cmp.Or(other.place, other.Check)))
+	}
+	if more := e.missing(forms(r)); more != nil && r.Prerequisite == "" {
+		m.found[mine[0]].changed++
+		m.problem(e, "changed", fmt.Sprintf("%s fails differently in %s: expected %s, found %q", r.ID(), r.Revision,
+			quoteAll(e.Messages), more[0]))
+		return
+	}
+	m.found[mine[0]].covers++
+	r.Known = &report.Known{Reason: e.Reason, Issue: e.Issue, Owner: e.Owner, Until: e.Until, Flaky: e.Flaky}
+}
+
+func quoteAll(messages []string) string {
+	var all []string
+	for _, m := range messages {
+		all = append(all, fmt.Sprintf("%q", m))
+	}
+	return strings.Join(all, " or ")
+}
+
+// waiting marks what could not be judged because of a known failure.
+func (m *matching) waiting() {
+	for i := range m.rs.Results {
+		r := &m.rs.Results[i]
+		if r.Prerequisite == "" || r.Known != nil {
+			continue
+		}
+		for j := range m.rs.Results {
+			first := &m.rs.Results[j]
+			if first.Known != nil && first.Revision == r.Revision && first.ID() == r.Prerequisite {
+				r.Known = &report.Known{Reason: "not judged because of " + r.Prerequisite}
+			}
+		}
+	}
+}
+
+// judge reports what is wrong with an entry.
+func (m *matching) judge(e *Entry, found *judged) {
+	if e.Until != "" && m.today > e.Until {
+		m.problem(e, "expired", fmt.Sprintf("valid until %s: fix the client, or extend the entry", e.Until))
+	}
+	if e.Max > 0 && found.covers > e.Max {
+		m.problem(e, "too many", fmt.Sprintf("covers %d results, but max is %d", found.covers, e.Max))
+	}
+	if !e.Flaky && !m.rs.Interrupted {
+		m.stale(e, found)
+	}
+}
+
+// stale reports an entry that is no longer needed.
+func (m *matching) stale(e *Entry, found *judged) {
+	needed := found.covers + found.changed
+	switch {
+	case found.any == 0 && m.rs.Whole && m.ran(e):
+		m.problem(e, "unmatched", "the run has no such result: remove the entry")
+	case len(found.fixed) > 0 && !e.isPattern():
+		advice := "remove the entry"
+		if needed > 0 {
+			advice = "remove what no longer fails"
+		}
+		var passes []string
+		for _, r := range found.fixed {
+			passes = append(passes, fmt.Sprintf("%s in %s", r.Verdict, r.Revision))
+		}
+		m.problem(e, "stale", fmt.Sprintf("expected a failure, found %s: %s", strings.Join(passes, ", "), advice))
+	case len(found.fixed) > 0 && needed == 0:
+		m.problem(e, "stale", fmt.Sprintf("none of its %d results fails: remove the entry", found.any))
+	}
+}
+
+// ran reports whether the run had the revisions and the dialect of the entry.
+func (m *matching) ran(e *Entry) bool {
+	return slices.ContainsFunc(m.rs.Results, func(r report.Result) bool {
+		return (e.Revisions == nil || slices.Contains(e.Revisions, r.Revision)) &&
+			(e.Dialect == "" || slices.Contains(r.Dialects, e.Dialect))
+	})
+}
+
+func (m *matching) problem(e *Entry, kind, message string) {
+	m.problems = append(m.problems, report.BaselineProblem{Kind: kind, Check: e.Check, Place: e.place, Message: message})
+}

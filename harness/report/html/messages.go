@@ -1,0 +1,104 @@
+package html
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// place is an event of a revision.
+type place struct {
+	revision string
+	trace.Ref
+}
+
+// located is an event in its trace.
+type located struct {
+	*trace.Trace
+	*trace.Event
+}
+
+// eventsByPlace has the events of each place: several if a case was played twice.
+type eventsByPlace map[place][]located
+
+// messages finds the events of the steps in the run's results.
+func messages(run Run) eventsByPlace {
+	all := eventsByPlace{}
+	for i := range run.Results.Results {
+		r := &run.Results.Results[i]
+		for _, s := range r.Around {
+			all[place{r.Revision, trace.Ref{Case: s.Case, Seq: s.Seq}}] = nil
+		}
+	}
+	for _, t := range run.Traces {
+		for i := range t.Events {
+			at := place{t.Header.Revision, t.Events[i].Ref()}
+			if _, shown := all[at]; shown {
+				all[at] = append(all[at], located{t, &t.Events[i]})
+			}
+		}
+	}
+	return all
+}
+
+// of returns the message of a step; "" if it is unknown, or if several events may be meant.
+func (all eventsByPlace) of(revision string, s report.Step) string {
+	var fitting []located
+	for _, e := range all[place{revision, trace.Ref{Case: s.Case, Seq: s.Seq}}] {
+		if e.from() == s.From {
+			fitting = append(fitting, e)
+		}
+	}
+	if len(fitting) != 1 {
+		return ""
+	}
+	text := strings.ToValidUTF8(fitting[0].text(), "\ufffd")
+	if len(text) > longestMessage {
+		cut := longestMessage
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
+	return text
+}
+
+// from is the sender, in the words of a report.
+func (e located) from() string {
+	switch {
+	case e.Frame != nil && e.Frame.Dir == trace.ToClient:
+		return "server"
+	case e.Chunk != nil || e.End != nil:
+		return "model"
+	}
+	return "client"
+}
+
+// text is the message: JSON as it was on the wire, or the whole answer of the model.
+func (e located) text() string {
+	switch {
+	case e.Frame != nil:
+		return string(e.Frame.Raw)
+	case e.Request != nil:
+		return string(e.Request.Body)
+	case e.End != nil:
+		return e.answer(e.End.Exchange)
+	case e.Chunk != nil:
+		return e.answer(e.Chunk.Exchange)
+	}
+	return ""
+}
+
+// answer joins the parts of the model's answer.
+func (e located) answer(exchange int64) string {
+	var b bytes.Buffer
+	for i := range e.Events {
+		if c := e.Events[i].Chunk; c != nil && c.Exchange == exchange && b.Len() <= longestMessage {
+			b.Write(c.Data)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,325 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// lineWidth is where lines break, except commands and what the client wrote.
+	lineWidth = 110
+	// warningWidth is where the line of a warning is cut.
+	warningWidth = 160
+	// ownLines is how many lines of the client's output are shown.
+	ownLines = 3
+	// shownNames is how many cases or checks a line names.
+	shownNames = 4
+)
+
+// short writes what a reader needs first: a count for each scenario, a few lines for each failure, a line for each
+// warning.
+func short(b *bytes.Buffer, rs *Results, o TextOptions) {
+	tallies(b, rs, o)
+	groups := rs.groups()
+	first := func(g group) bool { return g.first().Verdict == Unsupported && rs.waitsFor(g.first().ID()) }
+	for _, g := range groups {
+		if first(g) {
+			b.WriteByte('\n')
+			g.writeLine(b, o)
+		}
+	}
+	for _, g := range groups {
+		if g.first().Verdict == HarnessError {
+			b.WriteByte('\n')
+			Note(b, g.first(), o)
+		} else if g.first().Failed(false) {
+			b.WriteByte('\n')
+			g.writeBlock(b, o)
+		}
+	}
+	var lines bytes.Buffer
+	for _, g := range groups {
+		if r := g.first(); r.Warned() || r.Verdict == Unsupported && !first(g) {
+			g.writeLine(&lines, o)
+		}
+	}
+	lines.Write(rs.known(o))
+	for _, prerequisite := range rs.prerequisites() {
+		fmt.Fprintf(&lines, "%s  not judged because of %s: %s\n", paint(signs[NotObserved], NotObserved, o),
+			prerequisite.id, checks(prerequisite.checks))
+	}
+	if lines.Len() > 0 {
+		b.WriteByte('\n')
+		b.Write(lines.Bytes())
+	}
+}
+
+// Brief writes one result as the short report does: the message, the fix, and the command that reproduces it.
+func Brief(b *bytes.Buffer, r *Result, o TextOptions) { group{r}.writeBlock(b, o) }
+
+// tallies counts the results of each scenario.
+func tallies(b *bytes.Buffer, rs *Results, o TextOptions) {
+	var scenarios []string
+	for i := range rs.Results {
+		scenarios = include(scenarios, rs.Results[i].Scenario)
+	}
+	column, idle := 0, 0
+	for _, scenario := range scenarios {
+		text, painted := scenario, scenario
+		add := func(n int, sign string, v Verdict) {
+			if n > 0 {
+				part := fmt.Sprintf(" %d %s", n, sign)
+				text, painted = text+part, painted+paint(part, v, o)
+			}
+		}
+		add(rs.count(scenario, func(r *Result) bool { return r.Verdict == Pass || r.Verdict == Info }), "✓", Pass)
+		add(rs.count(scenario, func(r *Result) bool { return r.Known != nil }), "known", Info)
+		judged := func(r *Result) bool { return r.Prerequisite == "" && r.Known == nil }
+		add(rs.count(scenario, func(r *Result) bool {
+			return judged(r) && (r.Failed(false) || r.Verdict == HarnessError)
+		}), "✗", Fail)
+		add(rs.count(scenario, func(r *Result) bool { return judged(r) && r.Warned() }), "!", Warn)
+		if text != scenario {
+			add(rs.count(scenario, func(r *Result) bool { return r.Prerequisite != "" && r.Known == nil }), "?", NotObserved)
+		}
+		if text == scenario {
+			idle++
+			continue
+		}
+		switch width := utf8.RuneCountInString(text); {
+		case column == 0:
+			column = width
+		case column+3+width > lineWidth:
+			b.WriteByte('\n')
+			column = width
+		default:
+			b.WriteString("   ")
+			column += 3 + width
+		}
+		b.WriteString(painted)
+	}
+	if idle > 0 {
+		fmt.Fprintf(b, "   nothing judged in %d scenarios", idle)
+	}
+	b.WriteByte('\n')
+}
+
+func (rs *Results) count(scenario string, is func(*Result) bool) int {
+	n := 0
+	for i := range rs.Results {
+		if r := &rs.Results[i]; r.Scenario == scenario && is(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// group is results that a reader fixes at once: one check with one verdict in several revisions, or several checks that
+// could not be judged for one reason.
+type group []*Result
+
+func (g group) first() *Result { return g[0] }
+
+// groups returns the results that need attention, except those that wait for a prerequisite.
+func (rs *Results) groups() []group {
+	var groups []group
+	index := map[string]int{}
+	for i := range rs.Results {
+		r := &rs.Results[i]
+		if r.Verdict == Pass || r.Verdict == Info || r.Verdict == NotApplicable || r.Prerequisite != "" || r.Known != nil {
+			continue
+		}
+		key := string(r.Verdict) + " " + r.ID()
+		if r.Verdict == NotObserved && len(r.Evidence) == 0 || r.Verdict == Unsupported {
+			key = fmt.Sprint(r.Verdict, r.Failed(false), varying.ReplaceAllString(r.Message, "0"))
+		}
+		if at, ok := index[key]; ok {
+			groups[at] = append(groups[at], r)
+			continue
+		}
+		index[key] = len(groups)
+		groups = append(groups, group{r})
+	}
+	return groups
+}
+
+// varying matches what differs between messages with one meaning: numbers of requests.
+var varying = regexp.MustCompile(`\d+`)
+
+// head names the group: its checks, revisions and dialects.
+func (g group) head() string {
+	var checks, revisions, dialects []string
+	for _, r := range g {
+		checks, revisions = include(checks, r.ID()), include(revisions, r.Revision)
+		for _, d := range r.Dialects {
+			dialects = include(dialects, d)
+		}
+	}
+	head := listed(checks) + "   " + strings.Join(revisions, " ")
+	if len(dialects) > 0 {
+		head += "   " + strings.Join(dialects, " ")
+	}
+	return head
+}
+
+// ownLabels are the labels of what the client wrote, and of what it asked its model.
+var ownLabels = []string{"model", "stderr", "stdout"}
+
+// writeBlock writes a failure: what was expected and found, the fix, and the command.
+func (g group) writeBlock(b *bytes.Buffer, o TextOptions) {
+	r := g.first()
+	fmt.Fprintf(b, "%s  %s\n      %s\n", paint(signs[r.Verdict], r.Verdict, o), g.head(), wrapped(g.message(), 6))
+	for i := range r.Evidence {
+		if e := &r.Evidence[i]; e.Seq == 0 && slices.Contains(ownLabels, e.Label) {
+			shortLine(b, e.Label, ownWords(e.Text, r.Message))
+		}
+	}
+	shortLine(b, "fix", wrapped(r.Fix, labelled))
+	shortLine(b, "reproduce", r.Reproduce)
+}
+
+// message is the message of the group with its cases, and that of a later revision if it says something else.
+func (g group) message() string {
+	var messages, seen []string
+	for _, r := range g {
+		plain := varying.ReplaceAllString(r.Message, "0")
+		if slices.Contains(seen, plain) {
+			continue
+		}
+		seen = append(seen, plain)
+		message := r.Message
+		if len(seen) > 1 {
+			message = r.Revision + ": " + message
+		}
+		messages = append(messages, message+r.cases())
+	}
+	return strings.Join(messages, "\n")
+}
+
+// cases names the cases with the verdict of the result.
+func (r *Result) cases() string {
+	var names []string
+	for _, c := range r.Cases {
+		if c.Verdict == r.Verdict {
+			names = include(names, strings.TrimPrefix(c.Case, r.Scenario+"/"))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "   (" + listed(names) + ")"
+}
+
+// listed joins names, and counts those beyond the first few.
+func listed(names []string) string {
+	if more := len(names) - shownNames; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownNames], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// writeLine writes a warning, or what could not be judged.
+func (g group) writeLine(b *bytes.Buffer, o TextOptions) {
+	r := g.first()
+	message, _, more := strings.Cut(printable(r.Message), "\n")
+	if more {
+		message += " …"
+	}
+	line := []rune(g.head() + "   " + message + r.cases())
+	if len(line) > warningWidth {
+		line = append(line[:warningWidth], '…')
+		if flag := flagName.FindString(message); r.Verdict == Unsupported && !strings.Contains(string(line), flag) {
+			line = append(line, []rune(" ("+flag+")")...)
+		}
+	}
+	fmt.Fprintf(b, "%s  %s\n", paint(signs[r.Verdict], r.Verdict, o), string(line))
+}
+
+// flagName matches the flag that a message names, with the name of a feature.
+var flagName = regexp.MustCompile(`--(has [a-z-]+|[a-z-]+)`)
+
+// labelled is the column of a text behind its label.
+const labelled = 17
+
+func shortLine(b *bytes.Buffer, label, text string) {
+	if text != "" {
+		rest := "\n" + strings.Repeat(" ", labelled)
+		fmt.Fprintf(b, "      %-9s  %s\n", label, strings.ReplaceAll(printable(text), "\n", rest))
+	}
+}
+
+// wrapped breaks a text between words, so that it ends before lineWidth if its first line begins in the column. The
+// lines of a message begin there, too.
+func wrapped(text string, begin int) string {
+	var lines []string
+	for line := range strings.SplitSeq(printable(text), "\n") {
+		width := begin
+		for i, word := range strings.Split(line, " ") {
+			n := utf8.RuneCountInString(word)
+			if i > 0 && width+1+n > lineWidth {
+				lines, line, width = append(lines, line), "", begin
+			}
+			if i == 0 || width == begin {
+				line, width = word, width+n
+			} else {
+				line, width = line+" "+word, width+1+n
+			}
+		}
+		lines = append(lines, line)
+	}
+	if begin == labelled {
+		return strings.Join(lines, "\n")
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", begin))
+}
+
+// ownWords is the end of what the client wrote; "" if the message quotes a line of it.
+func ownWords(text, message string) string {
+	lines := strings.Split(text, "\n")
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); len(line) > 1 && strings.Contains(message, ": "+line) {
+			return ""
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-ownLines):], "\n")
+}
+
+func checks(n int) string {
+	if n == 1 {
+		return "1 check"
+	}
+	return fmt.Sprintf("%d checks", n)
+}
+
+// waitsFor reports whether a result has the prerequisite.
+func (rs *Results) waitsFor(id string) bool {
+	return slices.ContainsFunc(rs.Results, func(r Result) bool { return r.Prerequisite == id })
+}
+
+// waiting counts the checks that could not be judged because of a failed prerequisite.
+type waiting struct {
+	id     string
+	checks int
+}
+
+// prerequisites counts by prerequisite, in order.
+func (rs *Results) prerequisites() []waiting {
+	var all []waiting
+	for i := range rs.Results {
+		id := rs.Results[i].Prerequisite
+		if id == "" || rs.Results[i].Known != nil {
+			continue
+		}
+		at := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })
+		if at < 0 {
+			at = len(all)
+			all = append(all, waiting{id: id})
+		}
+		all[at].checks++
+	}
+	return all
+}

@@ -1,0 +1,47 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+func TestAFailedPrerequisiteIsReportedOnce(t *testing.T) {
+	root := result("client/connects", "2025-11-25", report.Robust, report.Fail, "the client never used the server")
+	rs := &report.Results{Results: []report.Result{root}}
+	for _, id := range []string{"basic/answered", "basic/has-model", "always/new-id"} {
+		r := result(id, "2025-11-25", report.Must, report.NotObserved, "nothing came")
+		r.Prerequisite = "client/connects"
+		rs.Results = append(rs.Results, r)
+	}
+	rs.Count()
+	text := string(report.Text(rs, report.TextOptions{}))
+	require.Contains(t, text, "NOT SEEN  not judged because of client/connects: 3 checks\n")
+	require.Equal(t, 1, strings.Count(text, "FAIL  "))
+	require.NotContains(t, text, "basic/answered")
+	require.Contains(t, string(report.Text(rs, report.TextOptions{Verbose: true})), "answered")
+}
+
+func TestChecksThatSawNothingForOneReasonShareABlock(t *testing.T) {
+	rs := &report.Results{}
+	for i, id := range []string{"basic/a", "basic/b", "basic/c", "basic/d", "basic/e"} {
+		rs.Results = append(rs.Results, result(id, "2025-11-25", report.Must, report.NotObserved,
+			"no response to request "+strings.Repeat("1", i+1)))
+	}
+	rs.Count()
+	text := string(report.Text(rs, report.TextOptions{}))
+	require.Contains(t, text, "NOT SEEN  basic/a, basic/b, basic/c, basic/d and 1 more   2025-11-25\n")
+	require.Equal(t, 1, strings.Count(text, "no response to request"), text)
+}
+
+func TestARevisionThatSaysSomethingElseHasALineOfItsOwn(t *testing.T) {
+	rs := &report.Results{Results: []report.Result{
+		result("basic/a", "2025-11-25", report.Must, report.Fail, "expected 2, found 1"),
+		result("basic/a", "2026-07-28", report.Must, report.Fail, "expected a model, found none")}}
+	rs.Count()
+	require.Contains(t, string(report.Text(rs, report.TextOptions{})),
+		"FAIL  basic/a   2025-11-25 2026-07-28\n      expected 2, found 1\n      2026-07-28: expected a model, found none\n")
+}
