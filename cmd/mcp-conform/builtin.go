@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
@@ -13,7 +15,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-const builtinPrefix = "builtin:"
+const (
+	builtinPrefix = "builtin:"
+	builtinHost   = builtinPrefix + "host"
+)
 
 // wires are the built-in clients' wires to the model; the first is the default.
 var wires = []struct {
@@ -34,8 +39,9 @@ var wires = []struct {
 	{"gemini-3", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
 }
 
-// builtin returns the client builtin:reference or builtin:mutant/NAME, each optionally with a wire at its
-// end, such as /plain, /native or /anthropic. The default wire of a mutant is the first on which its fault shows.
+// builtin returns the client builtin:reference, builtin:client-loop, which runs the tool loop itself,
+// builtin:host or builtin:mutant/NAME, each optionally with a wire at its end, such as /plain, /native or /anthropic.
+// The default wire of a mutant is the first on which its fault shows.
 func builtin(name string) (func(context.Context, harness.Env) error, error) {
 	rest, ok := strings.CutPrefix(name, builtinPrefix)
 	config, chosen := wires[0].config, false
@@ -44,8 +50,14 @@ func builtin(name string) (func(context.Context, harness.Env) error, error) {
 			rest, config, chosen = short, w.config, true
 		}
 	}
-	if ok && rest == "reference" {
+	if config.Loop = rest == "client-loop"; ok && (config.Loop || rest == "reference") {
+		if config.Loop && !chosen {
+			config.Edit = modelOfEnvironment
+		}
 		return reference.Client(config), nil
+	}
+	if ok && rest == "host" {
+		return reference.Host(config), nil
 	}
 	if mutant, found := strings.CutPrefix(rest, "mutant/"); ok && found {
 		if m := mutants.Find(mutant); m != nil {
@@ -55,12 +67,21 @@ func builtin(name string) (func(context.Context, harness.Env) error, error) {
 			return m.Client(config, nil), nil
 		}
 	}
-	names := []string{builtinPrefix + "reference"}
+	names := []string{builtinPrefix + "reference", builtinPrefix + "client-loop", builtinHost}
 	for _, mutant := range mutantNames() {
 		names = append(names, builtinPrefix+"mutant/"+mutant)
 	}
-	const otherwise = "use builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
+	const otherwise = "use builtin:reference, builtin:client-loop, builtin:host or builtin:mutant/NAME " +
+		"(mcp-conform selftest lists the names)"
 	return nil, fmt.Errorf("unknown built-in client %q; %s", name, hint(name, names, otherwise))
+}
+
+// modelOfEnvironment lets SAMPLING_PROVIDER and its like choose the model, if they are set.
+func modelOfEnvironment(_ *harness.Env, _ *client.Options, m *model.Options) {
+	if chosen, found, _ := model.FromEnvironment(os.Getenv); found {
+		chosen.HTTP = m.HTTP
+		*m = chosen
+	}
 }
 
 // hint names what an unknown name may mean, or says otherwise what to do.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,8 +18,28 @@ import (
 )
 
 type cassetteCommand struct {
-	Show cassetteShow `cmd:"" help:"Show the interactions of a cassette."`
-	Lint cassetteLint `cmd:"" help:"Find secrets and invalid bodies in cassettes."`
+	Show   cassetteShow   `cmd:"" help:"Show the interactions of a cassette."`
+	Lint   cassetteLint   `cmd:"" help:"Find secrets and invalid bodies in cassettes."`
+	Import cassetteImport `cmd:"" help:"Convert files of vcrpy, Ruby VCR, go-vcr v1 or httprr."`
+	Update cassetteUpdate `cmd:"" help:"Record again what a command no longer asks as recorded."`
+}
+
+type cassetteUpdate struct {
+	File string `arg:"" help:"The cassette."`
+	recordedCommand
+}
+
+// Run runs the command, records the requests that the cassette lacks, and removes those that were not made.
+func (c *cassetteUpdate) Run(ctx context.Context, s streams) error {
+	f, err := cassettes.Read(c.File)
+	if err != nil {
+		return usage(err)
+	}
+	origin := cassettes.Recorded
+	if f.Origin == cassettes.Scripted {
+		origin = f.Origin
+	}
+	return c.run(ctx, s, c.File, cassettes.Update, cassettes.WithOrigin(origin))
 }
 
 type cassetteShow struct {
@@ -131,6 +153,31 @@ func (c *cassetteLint) Run(s streams) error {
 	}
 	_, err := fmt.Fprintf(s.out, "ok: %d cassettes\n", len(c.Files))
 	return err
+}
+
+type cassetteImport struct {
+	Folder string   `required:"" placeholder:"DIR" help:"Where to write the cassettes, as NAME.yaml."`
+	Files  []string `arg:"" help:"Files of another recorder."`
+}
+
+// Run converts all files that it can, and reports the others.
+func (c *cassetteImport) Run(s streams) error {
+	failed := 0
+	for _, file := range c.Files {
+		name := strings.TrimSuffix(filepath.Base(file), ".gz")
+		to := filepath.Join(c.Folder, strings.TrimSuffix(name, filepath.Ext(name))+".yaml")
+		n, err := cassettes.Import(file, to, cassettes.WithSecrets(keysOfEnvironment()...))
+		if err != nil {
+			fmt.Fprintf(s.err, "mcp-conform: %v\n", err)
+			failed++
+			continue
+		}
+		fmt.Fprintf(s.out, "%s: %d interactions from %s\n", to, n, file)
+	}
+	if failed > 0 {
+		return usage(fmt.Errorf("%d of %d files were not imported", failed, len(c.Files)))
+	}
+	return nil
 }
 
 // word matches passwords for tests, such as postgres, which appear in many conversations.

@@ -65,9 +65,12 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 		}
 		explainLine(b, string(r), text)
 	}
-	if len(c.Cases) > 0 {
-		explainLine(b, "covered by", strings.Join(c.Cases, ", "))
+	explainLine(b, "covered by", coverage(c.ID, c.Cases))
+	var changes []string
+	for _, l := range c.Legitimate {
+		changes = append(changes, l.Change+" — "+l.Reason)
 	}
+	explainLine(b, "legitimate", strings.Join(changes, "\n"))
 	var killers []string
 	for _, m := range mutants.All() {
 		if slices.Contains(m.Kills, c.ID) {
@@ -75,9 +78,30 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 		}
 	}
 	explainLine(b, "mutants", strings.Join(killers, "\n"))
-	explainLine(b, "reproduce", "mcp-conform run --scenario "+c.ID+" -- COMMAND")
+	selected := " --scenario " + c.ID
+	if strings.HasPrefix(c.ID, clientScenario) {
+		selected = "" // Part of every run.
+	}
+	explainLine(b, "reproduce", "mcp-conform run"+selected+" -- COMMAND")
+}
+
+// clientScenario begins the IDs of the checks of the client as a whole.
+const clientScenario = "client/"
+
+// coverage says what covers a check, or the checks of a scenario.
+func coverage(id string, cases []string) string {
+	switch {
+	case len(cases) > 0:
+		return strings.Join(cases, ", ")
+	case strings.HasPrefix(id, clientScenario):
+		return "every session of every run"
+	}
+	return "every case of every run"
 }
 
 func explainLine(b *bytes.Buffer, label, text string) {
+	if text == "" {
+		return
+	}
 	fmt.Fprintf(b, "  %-13s  %s\n", label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 17)))
 }

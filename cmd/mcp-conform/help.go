@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/faults"
 )
 
 // vars are the values in struct tags: defaults, and the help texts that are too long for a tag.
@@ -17,10 +18,40 @@ func vars() map[string]string {
 		"timeout":   harness.DefaultTimeout.String(),
 		"jobs":      fmt.Sprint(runtime.NumCPU()),
 
-		"run_client":  "Judge a built-in client: builtin:reference or builtin:mutant/NAME.",
+		"baseline": baselineName,
+		"baseline_import": "Take in only the failures that this file lists, in the format of the official suite: " +
+			"scenario or scenario:check under client.",
+
+		"run_shard": "Play the I-th of N parts of the run, without judging: mcp-conform merge judges the folders of --out " +
+			"of all parts.",
+		"config":     configName,
+		"run_all":    "Run all clients of the configuration.",
+		"run_config": "The configuration with the clients' names (default: ${config}).",
+		"run_baseline": "Known failures, which do not fail the run. The run fails if one of them no longer fails, " +
+			"or fails in another way.",
+		"run_report": "Also write the results as files, such as junit=results.xml,html=report.html: " +
+			strings.Join(formatNames(), ", ") + ".",
+		"report_report": "The files to write: " + strings.Join(formatNames(), ", ") +
+			" (default: html=report.html). Of several runs, html is a matrix of clients.",
+		"run_client": "Judge a built-in client: builtin:reference, builtin:client-loop, builtin:host or " +
+			"builtin:mutant/NAME.",
 		"run_dialect": "Give the client only this model wire format: " + strings.Join(llm.Dialects(), ", ") + ".",
 		"run_stdio": "The client launches the server over stdio. " +
 			"It finds the command in {server-command}, {config} or its environment.",
+		"run_agent": "The client is a host with a model of its own, which the fake model plays, too. " +
+			"Implied by {prompt} in the command.",
+		"run_template": "Write FILE, with its placeholders filled in, before each start of the client: as {config}, or to " +
+			"PATH in its home folder. May be repeated. The client then has a home folder of its own.",
+		"run_stdin": "Write this line to the client's standard input; may be repeated. A line with {tool} is written " +
+			"for each tool.",
+		"run_ready": "Write each --stdin line, and end the input, when this pattern (a regular expression) " +
+			"matches the output.",
+		"run_answer": "Answer a question of the client: when PATTERN matches its output, write TEXT, or NO if its user " +
+			"declines. May be repeated.",
+		"run_has":      "What is known of the client: " + strings.Join(harness.Features(), ", ") + ". May be repeated.",
+		"run_own_home": "Do not give a host a home folder of its own.",
+		"run_loop": "Who runs the tool loop of a sampling request: server (the client returns tool uses) or client " +
+			"(it calls the server's tools itself). Without the flag the messages show it.",
 		"run_llm": "What answers the client's model requests: " +
 			"script (the scenarios' scripts) or replay (recorded cassettes).",
 		"run_case_timeout": fmt.Sprintf("Time limit of a session with one case "+
@@ -28,19 +59,34 @@ func vars() map[string]string {
 		"run_client_timeout": fmt.Sprintf("How long the client waits for the model before it times out. "+
 			"It receives this limit and must keep it. Without the flag it receives %s and may have another limit.",
 			harness.DefaultClientTimeout),
+		"run_explore": fmt.Sprintf("Play N generated conversations in each revision, from the seed (default: %d). "+
+			"With the flag, conversations that fail a check are shrunk and kept. 0 plays none.", conformance.DefaultExplore),
 		"run_fuzz": "Also play N generated malformed requests in each revision, from the seed. " +
-			"Requests that break the client are minimized and kept.",
+			"Requests that break the client are shrunk and kept.",
+		"run_keep": "Folder for what --explore and --fuzz find (default: mcp-conform-conversations).",
 		"run_command": "The client's command, after --. {url} is the server's URL, {config} an mcp.json, " +
 			"{prompt} a task for a host. Without {url} and {config} the URL comes last. " +
 			"With --stdio, {server-command} launches the server.",
-		"record_modes": "record,record-missing,replay,passthrough",
+		"record_modes": "record,record-missing,update,replay,passthrough",
 		"record_mode": "record: record everything anew; record-missing: record what the cassette lacks; " +
+			"update: also remove what was not used; " +
 			"replay: answer from the cassette only; passthrough: record nothing.",
 		"record_upstream": "Address of a provider (openai, anthropic, gemini, ollama, native) if not its own; " +
+			"may be repeated. Default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST.",
+		"record_ignore": "Member of requests that does not matter, such as max_tokens or thinking.budget_tokens; " +
 			"may be repeated.",
+		"record_ignore_text": "Text of requests that does not matter, such as a date: a regular expression on " +
+			"their JSON; may be repeated.",
 		"list_requirements": "List the requirements of the specification: the checks that enforce each " +
 			"and the mutants that prove them, or why no check does.",
-		"serve_listen":   "Loopback address to listen on (default: a free port of 127.0.0.1).",
+		"serve_listen": "Address to listen on (default: a free port of 127.0.0.1). An address of another machine " +
+			"or of all needs --expose.",
+		"serve_expose": "Also answer other machines, such as the containers of a compose file. Needs --key.",
+		"serve_key":    "The key that every request must have with --expose.",
+		"selftest_conditions": "Limit each mutant to one condition at a time, such as requests with tools. " +
+			"List the pairs of mutant and condition that no check names, and those that never fire.",
 		"selftest_every": "Play each mutant on every wire that shows its fault, with the whole catalogue on each.",
+		"selftest_faults": "Play N random faults instead: edits of messages that nobody wrote a check for. " +
+			fmt.Sprintf("Fails if fewer than %d %% of those that show, and are not legal, fail a check.", faults.Goal),
 	}
 }

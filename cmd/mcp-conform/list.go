@@ -72,7 +72,7 @@ func (c *listCommand) Run(s streams) error {
 
 func (l *listedScenario) text(s streams) error {
 	lines := fmt.Sprintf("%s — %s (%s)\n  cases: %s\n",
-		l.ID, l.Purpose, strings.Join(revisionNames(l.Revisions), ", "), strings.Join(l.Cases, ", "))
+		l.ID, l.Purpose, strings.Join(revisionNames(l.Revisions), ", "), coverage(l.ID+"/", l.Cases))
 	for _, c := range l.Checks {
 		lines += fmt.Sprintf("  %-34s %-14s %s\n", c.ID, levelText(c.Levels), c.Rule)
 	}

@@ -33,10 +33,16 @@ type cli struct {
 	Run      runCommand      `cmd:"" help:"Judge a client (default: the built-in reference client)."`
 	Serve    serveCommand    `cmd:"" help:"Serve the scripted model to any program, until interrupted."`
 	Record   recordCommand   `cmd:"" help:"Run a command and record its model traffic in a cassette."`
+	Baseline baselineCommand `cmd:"" help:"Compare results with a baseline of known failures, or write it."`
+	Merge    mergeCommand    `cmd:"" help:"Judge the shards of a run."`
+	Init     initCommand     `cmd:"" help:"Write a configuration, and an adapter to start from."`
+	Report   reportCommand   `cmd:"" help:"Write saved results in other formats, such as a page that compares clients."`
 	Cassette cassetteCommand `cmd:"" help:"Inspect and lint cassettes."`
 	List     listCommand     `cmd:"" help:"List scenarios, cases and checks, or the requirements behind them."`
 	Explain  explainCommand  `cmd:"" help:"Explain a check: the rule, the likely cause of a failure, and the fix."`
 	Selftest selftestCommand `cmd:"" help:"Test the checks: every mutant of the reference client must fail its checks."`
+	Complete completeCommand `cmd:"" name:"completion" help:"Print a completion script for a shell."`
+	Man      manCommand      `cmd:"" help:"Print the manual page."`
 	Version  versionCommand  `cmd:"" help:"Print the version and the supported protocol revisions."`
 	Client   clientCommand   `cmd:"" hidden:"" help:"Run as a built-in client. The harness starts it."`
 }
@@ -45,6 +51,9 @@ type cli struct {
 type streams struct {
 	out, err io.Writer
 }
+
+// arguments are the words of the command line after the program's name.
+type arguments []string
 
 func (s streams) json(v any) error {
 	enc := json.NewEncoder(s.out)
@@ -75,7 +84,11 @@ func main() { os.Exit(mainCode()) }
 
 // mainCode is main for tests, which run it as a command.
 func mainCode() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ending := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+		ending = append(ending, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ending...)
 	defer stop()
 	return run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
 }
@@ -83,14 +96,17 @@ func mainCode() int {
 // run runs one command and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	code := -1
-	parser, err := kong.New(&cli{}, kong.Name("mcp-conform"), kong.UsageOnError(), kong.Writers(s.out, s.err),
-		kong.Description("Judges MCP clients that answer sampling requests."),
-		kong.Exit(func(c int) { code = c }), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s), kong.Vars(vars()))
+	parser, err := newParser(ctx, &cli{}, args, s, func(c int) { code = c })
 	if err != nil {
 		return exitCode(s, &exitError{exitHarness, err})
 	}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0, args[0] == "help" && len(args) == 1:
 		args = []string{"--help"}
+	case args[0] == "help":
+		args = append(args[1:], "--help")
+	case args[0] == "--version":
+		args[0] = "version"
 	}
 	parsed, err := parser.Parse(args)
 	if code >= 0 { // help was printed
@@ -100,6 +116,14 @@ func run(ctx context.Context, args []string, s streams) int {
 		return exitCode(s, usage(fmt.Errorf("%w (see mcp-conform --help)", err)))
 	}
 	return exitCode(s, parsed.Run())
+}
+
+// newParser returns a parser of command lines into grammar. exit is called after it printed help.
+func newParser(ctx context.Context, grammar *cli, args []string, s streams, exit func(int)) (*kong.Kong, error) {
+	return kong.New(grammar, kong.Name("mcp-conform"), kong.UsageOnError(), kong.Writers(s.out, s.err),
+		kong.Description("Judges MCP clients that answer sampling requests."),
+		kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(s, arguments(args)), kong.Vars(vars()))
 }
 
 // exitCode prints the error and returns its exit code.
@@ -121,7 +145,7 @@ func exitCode(s streams, err error) int {
 func codeOf(err error) int {
 	var selection *conformance.SelectionError
 	var command *harness.CommandError
-	var frame *conformance.FrameError
+	var frame *conformance.ConversationError
 	if errors.As(err, &selection) || errors.As(err, &command) || errors.As(err, &frame) {
 		return exitUsage
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(manyAtOnce{m}, map[string]func(){
 		"mcp-conform": func() { os.Exit(mainCode()) },
 		"ask-model":   func() { os.Exit(askModel()) },
+		"my-host":     func() { os.Exit(runMyHost()) },
 	})
 }
 
@@ -35,6 +37,7 @@ func TestMain(m *testing.M) {
 type manyAtOnce struct{ *testing.M }
 
 func (m manyAtOnce) Run() int {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // else the scripts' processes ignore it under nohup
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
@@ -129,11 +132,11 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-var times = regexp.MustCompile(`"duration_ms": \d+`)
+var varying = regexp.MustCompile(`"duration_ms": \d+|"flags": \[[^\]]*\]`)
 
-// samereport A B expects equal reports, except for times.
+// samereport A B expects equal reports, except for times and flags.
 func sameReport(ts *testscript.TestScript, neg bool, args []string) {
-	a, b := times.ReplaceAllString(ts.ReadFile(args[0]), ""), times.ReplaceAllString(ts.ReadFile(args[1]), "")
+	a, b := varying.ReplaceAllString(ts.ReadFile(args[0]), ""), varying.ReplaceAllString(ts.ReadFile(args[1]), "")
 	if a != b {
 		ts.Fatalf("the reports differ:\n%s\n%s", a, b)
 	}

@@ -32,9 +32,16 @@ var consoleBlock = regexp.MustCompile("(?s)```console\n\\$ mcp-conform ([^\n]*)\
 
 func TestThePagesShowTheCommandsOutput(t *testing.T) {
 	for path, text := range pages(t) {
+		dir := t.TempDir() // The commands of a page follow each other.
 		for _, block := range consoleBlock.FindAllStringSubmatch(text, -1) {
 			t.Run(filepath.Base(path)+"/"+block[1], func(t *testing.T) {
-				output, _ := exec.Command("mcp-conform", strings.Fields(block[1])...).Output() // some show failures
+				args := strings.Fields(block[1])
+				if args[0] == "run" {
+					args = append(args, "--no-durations")
+				}
+				command := exec.Command("mcp-conform", args...)
+				command.Dir = dir
+				output, _ := command.Output() // some show failures
 				if *update {
 					shown := "```console\n$ mcp-conform " + block[1] + "\n" + string(output) + "```"
 					text = strings.Replace(text, block[0], shown, 1)

@@ -1,27 +1,38 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/cassettes"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
 type recordCommand struct {
-	Cassette string            `required:"" placeholder:"FILE" help:"The cassette to write. Its name ends in .yaml."`
-	Mode     string            `enum:"${record_modes}" default:"record-missing" help:"${record_mode}"`
-	Upstream map[string]string `placeholder:"PROVIDER=URL" help:"${record_upstream}"`
-	Origin   string            `enum:"recorded,scripted" default:"recorded" help:"Kind of model that answers."`
-	Paced    bool              `help:"Replay answers at the recorded pace."`
-	Command  []string          `arg:"" optional:"" passthrough:"" help:"The command to record, after --."`
+	Cassette string `required:"" placeholder:"FILE" help:"The cassette to write. Its name ends in .yaml."`
+	Mode     string `enum:"${record_modes}" default:"record-missing" help:"${record_mode}"`
+	Origin   string `enum:"recorded,scripted" default:"recorded" help:"Kind of model that answers."`
+	Paced    bool   `help:"Replay answers at the recorded pace."`
+	recordedCommand
+}
+
+// recordedCommand is a command with the proxy as its model, and what the proxy does.
+type recordedCommand struct {
+	Upstream   map[string]string `placeholder:"PROVIDER=URL" help:"${record_upstream}"`
+	Ignore     []string          `placeholder:"MEMBER" help:"${record_ignore}"`
+	IgnoreText []string          `sep:"none" placeholder:"REGEXP" help:"${record_ignore_text}"`
+	Errors     bool              `help:"Record also if all answers are errors."`
+	Command    []string          `arg:"" optional:"" passthrough:"" help:"The command to record, after --."`
 }
 
 const (
@@ -34,34 +45,59 @@ const (
 	patience = 5 * time.Second
 )
 
-// Run runs the command with the proxy as its model.
+// Run runs the command.
 func (c *recordCommand) Run(ctx context.Context, s streams) error {
+	options := []cassettes.Option{cassettes.WithOrigin(cassettes.Origin(c.Origin))}
+	if c.Paced {
+		options = append(options, cassettes.Paced())
+	}
+	return c.run(ctx, s, c.Cassette, cassettes.Mode(c.Mode), options...)
+}
+
+// run runs the command with the proxy as its model.
+func (c *recordedCommand) run(
+	ctx context.Context, s streams, file string, mode cassettes.Mode, options ...cassettes.Option,
+) error {
 	command := c.Command
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
 	if len(command) == 0 {
-		return usage(errors.New("the command is missing: use mcp-conform record --cassette FILE -- command…"))
+		return usage(errors.New("the command is missing: add it after --, such as -- npm test"))
 	}
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		return usage(fmt.Errorf("the command cannot be started: %w", err))
 	}
-	proxy, err := cassettes.StartProxy(c.Cassette, c.options()...)
+	more, err := c.options()
+	if err != nil {
+		return usage(err)
+	}
+	options = append(append(options, more...), cassettes.WithMode(mode))
+	before, _ := os.ReadFile(file) // fails if there is none
+	proxy, err := cassettes.StartProxy(file, options...)
 	if err != nil {
 		return usage(err)
 	}
 	run := exec.CommandContext(ctx, path, command[1:]...)
 	run.Stdin, run.Stdout, run.Stderr = os.Stdin, s.out, s.err
-	run.Env = recordEnvironment(os.Environ(), proxy.Bases(), c.Mode == string(cassettes.ReplayOnly))
+	run.Env = recordEnvironment(os.Environ(), proxy.Bases(), mode == cassettes.ReplayOnly)
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.WaitDelay = patience
 	ran := run.Run()
+	if ran != nil {
+		proxy.KeepUnused()
+	}
 	written := proxy.Close()
-	if written != nil {
+	after, _ := os.ReadFile(file)
+	switch {
+	case written != nil:
 		fmt.Fprintf(s.err, "mcp-conform: %v\n", written)
-	} else if c.Mode != string(cassettes.Passthrough) && c.Mode != string(cassettes.ReplayOnly) {
-		fmt.Fprintf(s.err, "mcp-conform: recorded in %s\n", c.Cassette)
+	case mode == cassettes.Passthrough, mode == cassettes.ReplayOnly:
+	case bytes.Equal(before, after):
+		fmt.Fprintf(s.err, "mcp-conform: %s is up to date\n", file)
+	default:
+		fmt.Fprintf(s.err, "mcp-conform: recorded in %s\n", file)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -74,17 +110,36 @@ func (c *recordCommand) Run(ctx context.Context, s streams) error {
 	return nil
 }
 
-func (c *recordCommand) options() []cassettes.Option {
-	secrets := slices.DeleteFunc(environmentSecrets(os.Environ()), func(s string) bool { return len(s) < shortestKey })
-	options := []cassettes.Option{cassettes.WithMode(cassettes.Mode(c.Mode)),
-		cassettes.WithOrigin(cassettes.Origin(c.Origin)), cassettes.WithSecrets(secrets...)}
-	if c.Paced {
-		options = append(options, cassettes.Paced())
+func (c *recordedCommand) options() ([]cassettes.Option, error) {
+	options := []cassettes.Option{
+		cassettes.WithSecrets(keysOfEnvironment()...), cassettes.Ignore(c.Ignore...)}
+	if !c.Errors {
+		options = append(options, cassettes.RefuseErrors())
+	}
+	for _, pattern := range c.IgnoreText {
+		text, err := regexp.Compile(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("--ignore-text %q: %w", pattern, err)
+		}
+		options = append(options, cassettes.Normalize(func(r *cassettes.Request) {
+			r.Body = text.ReplaceAll(r.Body, []byte("…"))
+		}))
+	}
+	for _, facts := range llm.Facts() {
+		for _, variable := range slices.Backward(facts.BaseVariables) { // the first one counts
+			if address := os.Getenv(variable); strings.Contains(address, "://") {
+				options = append(options, cassettes.WithUpstream(facts.Provider, address))
+			}
+		}
 	}
 	for provider, address := range c.Upstream {
 		options = append(options, cassettes.WithUpstream(provider, address))
 	}
-	return options
+	return options, nil
+}
+
+func keysOfEnvironment() []string {
+	return slices.DeleteFunc(environmentSecrets(os.Environ()), func(s string) bool { return len(s) < shortestKey })
 }
 
 // recordEnvironment returns the command's environment: ours, with the proxy's address for every provider. The keys are

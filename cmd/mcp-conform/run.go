@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
 
@@ -23,19 +28,37 @@ type runCommand struct {
 	Skip     []string      `placeholder:"GLOB" help:"Skip these scenarios, cases or checks; may be repeated."`
 	Revision []string      `placeholder:"DATE" help:"Protocol revisions to judge (default: ${revisions})."`
 	Builtin  string        `name:"client" placeholder:"NAME" help:"${run_client}"`
+	Template []string      `name:"config-template" sep:"none" placeholder:"FILE[=PATH]" help:"${run_template}"`
+	Stdin    []string      `sep:"none" placeholder:"LINE" help:"${run_stdin}"`
+	Ready    string        `name:"stdin-after" placeholder:"PATTERN" help:"${run_ready}"`
+	Answer   []string      `sep:"none" placeholder:"PATTERN=TEXT[|NO]" help:"${run_answer}"`
+	PTY      bool          `name:"pty" help:"Run the client in a terminal (Linux and macOS)."`
+	Has      []string      `placeholder:"FEATURE" help:"${run_has}"`
+	OwnHome  bool          `name:"own-home" help:"${run_own_home}"`
 	Dialect  string        `placeholder:"NAME" help:"${run_dialect}"`
 	Stdio    bool          `help:"${run_stdio}"`
+	Agent    bool          `help:"${run_agent}"`
+	Loop     string        `placeholder:"WHO" enum:"server,client," default:"" help:"${run_loop}"`
 	LLM      string        `name:"llm" enum:"script,replay" default:"script" help:"${run_llm}"`
+	Verbose  bool          `short:"v" help:"Show the evidence, and a line for each check."`
 	Format   string        `enum:"text,json" default:"text" help:"Format of the report: text or json."`
+	NoTimes  bool          `name:"no-durations" help:"Leave times out of the report."`
 	Out      string        `placeholder:"DIR" help:"Also write results and traces to this folder."`
-	Seed     int64         `default:"1" help:"Seed of session ids and request states."`
+	Report   reportFiles   `mapsep:"," placeholder:"FORMAT=FILE" help:"${run_report}"`
+	Seed     int64         `default:"1" help:"Seed of session ids, request states and what --explore and --fuzz generate."`
 	Timeout  time.Duration `default:"${timeout}" help:"Time limit of one session with the client."`
 	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"${run_case_timeout}"`
 	Patience time.Duration `name:"client-timeout" placeholder:"DURATION" help:"${run_client_timeout}"`
 	Jobs     int           `short:"j" default:"${jobs}" help:"Number of parallel sessions."`
+	Explore  *int          `placeholder:"N" help:"${run_explore}"`
 	Fuzz     int           `placeholder:"N" help:"${run_fuzz}"`
-	Frames   string        `placeholder:"DIR" default:"mcp-conform-frames" help:"Folder for --fuzz (${default})."`
-	Frame    string        `placeholder:"FILE" help:"Play only this kept malformed request."`
+	Keep     string        `placeholder:"DIR" default:"mcp-conform-conversations" help:"${run_keep}"`
+	Kept     string        `name:"conversation" placeholder:"FILE" help:"Play only this kept conversation."`
+	Baseline string        `placeholder:"FILE" help:"${run_baseline}"`
+	Shard    string        `placeholder:"I/N" help:"${run_shard}"`
+	All      bool          `help:"${run_all}"`
+	Config   string        `default:"${config}" placeholder:"FILE" help:"${run_config}"`
+	Name     string        `placeholder:"NAME" help:"Name of the client in reports (default: its command)."`
 	Strict   bool          `help:"Warnings fail the run, too."`
 	Command  []string      `arg:"" optional:"" help:"${run_command}"`
 }
@@ -43,8 +66,8 @@ type runCommand struct {
 const (
 	// leastPatience is the shortest limit of a client that a busy machine does not blur.
 	leastPatience = 500 * time.Millisecond
-	// mostFuzz is how many malformed requests a run may generate: each takes a few exchanges.
-	mostFuzz = 100_000
+	// mostGenerated is how many conversations or malformed requests a run may generate: each takes a few exchanges.
+	mostGenerated = 100_000
 )
 
 func revisionNames(revisions []server.Revision) []string {
@@ -57,7 +80,7 @@ func revisionNames(revisions []server.Revision) []string {
 
 // Validate checks the flags before anything starts.
 func (c *runCommand) Validate() error {
-	if err := errors.Join(c.validateTimes(), c.validateFuzz()); err != nil {
+	if err := errors.Join(c.validateTimes(), c.validateGenerated(), c.Report.Validate(), c.validateShard()); err != nil {
 		return err
 	}
 	switch {
@@ -65,8 +88,15 @@ func (c *runCommand) Validate() error {
 		return errors.New("found both --client and a command: use one of them")
 	case c.Jobs < 1:
 		return fmt.Errorf("-j: expected at least 1, found %d", c.Jobs)
-	case c.Dialect != "" && !slices.Contains(llm.Dialects(), c.Dialect):
-		return fmt.Errorf("--dialect: expected one of %s, found %q", strings.Join(llm.Dialects(), ", "), c.Dialect)
+	case c.Dialect != "":
+		if err := oneOf("--dialect", c.Dialect, llm.Dialects()); err != nil {
+			return err
+		}
+	}
+	for _, feature := range c.Has {
+		if err := oneOf("--has", feature, harness.Features()); err != nil {
+			return err
+		}
 	}
 	return knownRevisions(c.Revision)
 }
@@ -84,60 +114,140 @@ func (c *runCommand) validateTimes() error {
 	return nil
 }
 
-func (c *runCommand) validateFuzz() error {
+func (c *runCommand) validateGenerated() error {
+	for flag, n := range map[string]int{"--explore": c.explored(), "--fuzz": c.Fuzz} {
+		if n < 0 || n > mostGenerated {
+			return fmt.Errorf("%s: expected 0 to %d, found %d", flag, mostGenerated, n)
+		}
+	}
 	switch {
-	case c.Fuzz < 0 || c.Fuzz > mostFuzz:
-		return fmt.Errorf("--fuzz: expected 0 to %d, found %d", mostFuzz, c.Fuzz)
-	case c.Fuzz > 0 && c.Frames == "":
-		return errors.New("--frames: the name of the folder is missing")
-	case c.Frame != "" && (c.Fuzz > 0 || len(c.Scenario)+len(c.Skip)+len(c.Revision) > 0):
-		return errors.New("--frame plays one request in its revision: omit --fuzz, --scenario, --skip and --revision")
-	case c.Frame != "" && c.LLM != "script":
-		return errors.New("--frame and --llm replay exclude each other: no recording answers a malformed request")
+	case c.generates() && c.Keep == "":
+		return errors.New("--keep: the name of the folder is missing")
+	case c.Kept != "" && (c.Fuzz > 0 || c.Explore != nil || len(c.Scenario)+len(c.Skip)+len(c.Revision) > 0):
+		return errors.New("--conversation plays one conversation in its revision: omit --explore, --fuzz, --scenario, " +
+			"--skip and --revision")
+	case (c.Kept != "" || c.explored() > 0) && c.LLM != "script":
+		return errors.New("--conversation, --explore and --llm replay exclude each other: no recording answers them")
 	}
 	return nil
 }
+
+// explored is the value of --explore; 0 without one.
+func (c *runCommand) explored() int {
+	if c.Explore == nil {
+		return 0
+	}
+	return *c.Explore
+}
+
+// generates reports whether the run generates more than by default. Then it keeps what it finds.
+func (c *runCommand) generates() bool { return c.Fuzz > 0 || c.explored() > 0 }
 
 // knownRevisions returns an error for an unknown value of --revision.
 func knownRevisions(names []string) error {
 	known := revisionNames(conformance.AllRevisions())
 	for _, r := range names {
-		if !slices.Contains(known, r) {
-			return fmt.Errorf("--revision: expected one of %s, found %q", strings.Join(known, ", "), r)
+		if err := oneOf("--revision", r, known); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// oneOf returns an error for an unknown value of a flag.
+func oneOf(flag, value string, known []string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	err := fmt.Errorf("%s: expected one of %s, found %q", flag, strings.Join(known, ", "), value)
+	if near := hint(value, known, ""); near != "" {
+		err = fmt.Errorf("%w; %s", err, near)
+	}
+	return err
+}
+
 // Run judges the client.
-func (c *runCommand) Run(ctx context.Context, s streams) error {
+func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed *kong.Context) error {
+	names, config, err := c.clients(args)
+	if err != nil {
+		return usage(err)
+	}
+	if names != nil {
+		return runClients(ctx, s, names, config, parsed)
+	}
+	c.nameFiles()
 	suite, err := c.suite()
 	if err != nil {
 		return err
 	}
-	if c.Fuzz > 0 {
-		const note = "mcp-conform: playing %d malformed requests in each revision, from seed %d\n"
-		fmt.Fprintf(s.err, note, c.Fuzz, c.Seed)
+	known, err := c.readBaseline()
+	if err = errors.Join(err, c.Report.prepare()); err != nil {
+		return err
+	}
+	if c.generates() {
+		const note = "mcp-conform: playing %d conversations and %d malformed requests in each revision, from seed %d\n"
+		fmt.Fprintf(s.err, note, c.explored(), c.Fuzz, c.Seed)
+	}
+	if c.Out, err = claim(c.Out, s.err); err != nil {
+		return &exitError{exitHarness, err}
+	}
+	began := time.Now()
+	done := func() {}
+	if terminal(s.err) {
+		suite.Progress, done = showProgress(s.err)
+	}
+	if c.Shard != "" {
+		return c.playShard(ctx, suite, s, args, done)
 	}
 	results, traces, runErr := suite.Run(ctx)
+	done()
 	if results == nil {
+		release(c.Out)
 		if ctx.Err() != nil {
 			return &exitError{exitInterrupted, errors.New("interrupted before the first result")}
 		}
 		return runErr
 	}
-	text := report.JSON(results)
-	if c.Format == "text" {
-		text = report.Text(results, report.TextOptions{Color: colors(s.out), Strict: c.Strict})
+	results.Flags = deciding(args[1:])
+	return c.exit(ctx, results, errors.Join(runErr, c.finish(s, known, began, results, traces)))
+}
+
+// finish applies the baseline, shows the results, and writes them as files.
+func (c *runCommand) finish(s streams, known *baseline.File, began time.Time, results *report.Results,
+	traces []*trace.Trace) error {
+	if known != nil {
+		*results = *baseline.Apply(results, known.Entries, began.Format(time.DateOnly))
 	}
-	_, err = s.out.Write(text)
+	_, err := s.out.Write(c.report(results, s, time.Since(began)))
+	err = errors.Join(err, c.Report.write(results, formatOptions{c.Strict, began, traces}),
+		onGitHub(results, c.Strict, s.err))
 	if err == nil && c.Out != "" {
-		var place string
-		if place, err = save(c.Out, results, traces); err == nil {
-			fmt.Fprintf(s.err, "mcp-conform: wrote results and traces to %s\n", place)
+		if err = save(c.Out, results, traces); err == nil {
+			fmt.Fprintf(s.err, "mcp-conform: wrote results and traces to %s\n", c.Out)
 		}
 	}
-	return c.exit(ctx, results, errors.Join(err, runErr))
+	return err
+}
+
+// report encodes the results. One check that is selected alone shows its evidence.
+func (c *runCommand) report(results *report.Results, s streams, took time.Duration) []byte {
+	if c.NoTimes {
+		took = 0
+		for i := range results.Results {
+			results.Results[i].DurationMS = 0
+		}
+	}
+	if c.Format == "json" {
+		return report.JSON(results)
+	}
+	checks := map[string]bool{}
+	for i := range results.Results {
+		if r := &results.Results[i]; r.Scenario != "client" && r.Scenario != "always" {
+			checks[r.ID()] = true
+		}
+	}
+	return report.Text(results, report.TextOptions{Color: terminal(s.out), Strict: c.Strict,
+		Verbose: c.Verbose || len(checks) == 1, Took: took, Hint: "-v: evidence · --out DIR: traces · explain ID: the rule"})
 }
 
 func (c *runCommand) suite() (*conformance.Suite, error) {
@@ -145,11 +255,16 @@ func (c *runCommand) suite() (*conformance.Suite, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
+	client.Name = cmp.Or(c.Name, client.Name)
 	suite := &conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout,
 		CaseTimeout: c.CaseTime, ClientTimeout: c.Patience, Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect,
-		Fuzz: c.Fuzz, Frame: c.Frame, Reproduce: c.reproduceCase, ReproduceFile: c.reproduceFrame}
-	if c.Fuzz > 0 {
-		suite.Frames = c.Frames
+		Loop: harness.Loop(c.Loop), Fuzz: c.Fuzz, Explore: c.explored(), Conversation: c.Kept, Reproduce: c.reproduceResult,
+		ReproduceFile: c.reproduceFile}
+	if c.Explore != nil && *c.Explore == 0 {
+		suite.Explore = -1
+	}
+	if c.generates() {
+		suite.Keep = c.Keep
 	}
 	for _, r := range c.Revision {
 		suite.Revisions = append(suite.Revisions, server.Revision(r))
@@ -170,7 +285,7 @@ func (c *runCommand) replay(suite *conformance.Suite) error {
 	suite.Skip = append(suite.Skip, cassettes.Unrecorded()...)
 	recorded := cassettes.Scenarios()
 	for _, s := range conformance.Scenarios() {
-		if s.ID == "client" || slices.Contains(recorded, s.ID) {
+		if len(s.Cases) == 0 || slices.Contains(recorded, s.ID) {
 			continue
 		}
 		if slices.Contains(c.Scenario, s.ID) {
@@ -204,7 +319,11 @@ func (c *runCommand) client() (harness.Client, error) {
 		command = harness.CommandStdio
 	}
 	if len(c.Command) > 0 {
-		return command(c.Command...), nil
+		client := command(c.Command...)
+		setup, err := c.setup()
+		client.Setup = setup
+		client.Agent, client.Has = client.Agent || c.Agent || setup.HasPrompt(), c.Has
+		return client, err
 	}
 	name := c.Builtin
 	if name == "" {
@@ -218,37 +337,54 @@ func (c *runCommand) client() (harness.Client, error) {
 		return harness.Client{}, fmt.Errorf("finding this program, to start the built-in client: %w", err)
 	}
 	client := command(self, "client", name)
-	client.Name = name
+	client.Name, client.Agent, client.Has = name, c.Agent || strings.HasPrefix(name, builtinHost), c.Has
 	return client, nil
 }
 
-// reproduceCase returns the command that plays one case again; without a case, the revision.
-func (c *runCommand) reproduceCase(revision server.Revision, caseID string) string {
-	if c.Frame != "" {
-		return c.reproduceFrame(c.Frame)
+// reproduceResult returns the command that plays the case of a result again; without a case, its revision.
+func (c *runCommand) reproduceResult(r *report.Result) string {
+	caseID := r.Case
+	if c.Kept != "" {
+		return c.reproduceFile(c.Kept)
 	}
 	var flags []string
 	if caseID != "" {
 		flags = append(flags, "--scenario", caseID)
 	}
-	flags = append(flags, "--revision", string(revision))
-	if strings.HasPrefix(caseID, "malformed/fuzz-") {
-		flags = append(flags, "--fuzz", fmt.Sprint(c.Fuzz), "--seed", fmt.Sprint(c.Seed))
+	flags = append(flags, "--revision", r.Revision)
+	switch {
+	case strings.HasPrefix(caseID, "malformed/fuzz-"):
+		flags = append(flags, "--fuzz", fmt.Sprint(c.Fuzz))
+	case strings.HasPrefix(caseID, "explore/") && c.Explore != nil:
+		flags = append(flags, "--explore", fmt.Sprint(*c.Explore))
+	}
+	if c.Seed != 1 {
+		flags = append(flags, "--seed", fmt.Sprint(c.Seed))
 	}
 	return c.commandLine(flags...)
 }
 
-// reproduceFrame returns the command that plays a kept malformed request.
-func (c *runCommand) reproduceFrame(path string) string { return c.commandLine("--frame", path) }
+// reproduceFile returns the command that plays a kept conversation.
+func (c *runCommand) reproduceFile(path string) string { return c.commandLine("--conversation", path) }
 
 // commandLine is a run with the flags, and those that choose the client.
 func (c *runCommand) commandLine(flags ...string) string {
-	words := append([]string{"mcp-conform", "run"}, flags...)
+	words := append([]string{"mcp-conform", "run"}, append(flags, "-v")...)
 	if c.Stdio {
 		words = append(words, "--stdio")
 	}
+	words = append(words, c.setupFlags()...)
+	if c.Loop != "" {
+		words = append(words, "--loop", c.Loop)
+	}
 	if c.Dialect != "" {
 		words = append(words, "--dialect", c.Dialect)
+	}
+	if c.Timeout != harness.DefaultTimeout {
+		words = append(words, "--timeout", c.Timeout.String())
+	}
+	if c.CaseTime > 0 {
+		words = append(words, "--case-timeout", c.CaseTime.String())
 	}
 	if c.Patience > 0 {
 		words = append(words, "--client-timeout", c.Patience.String())

@@ -12,13 +12,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// save writes results and traces into a folder and returns their place: the folder itself, or run-2, run-3, … in it if
-// it has the files of an earlier run. Each file is written completely or not at all.
-func save(dir string, results *report.Results, traces []*trace.Trace) (string, error) {
-	dir, err := claim(dir)
-	if err != nil {
-		return "", err
+// save writes results and traces into a folder of [claim]. Each file is written completely or not at all.
+func save(dir string, results *report.Results, traces []*trace.Trace) error {
+	if err := saveTraces(dir, traces); err != nil {
+		return err
 	}
+	return writeBytes(filepath.Join(dir, "results.json"), report.JSON(results))
+}
+
+func saveTraces(dir string, traces []*trace.Trace) error {
 	written := map[string]int{}
 	for _, t := range traces {
 		written[t.Header.Revision]++
@@ -26,33 +28,64 @@ func save(dir string, results *report.Results, traces []*trace.Trace) (string, e
 		if n := written[name]; n > 1 {
 			name = fmt.Sprintf("%s-%d", name, n)
 		}
-		if err := writeFile(filepath.Join(dir, "traces", name+".ndjson"), t.Write); err != nil {
-			return "", err
+		path := filepath.Join(dir, "traces", name)
+		if err := errors.Join(writeFile(path+".ndjson", t.Write), saveOutput(path, t)); err != nil {
+			return err
 		}
 	}
-	return dir, writeFile(filepath.Join(dir, "results.json"), func(w io.Writer) error {
-		_, err := w.Write(report.JSON(results))
-		return err
-	})
+	return nil
 }
 
-// claim makes a folder for one run's files. Of two runs at once, only one can make the folder of the traces.
-func claim(dir string) (string, error) {
-	for n := 1; ; n++ {
+// saveOutput writes what the client of a trace wrote, unless it wrote nothing.
+func saveOutput(path string, t *trace.Trace) error {
+	var errs []error
+	for i := range t.Events {
+		p := t.Events[i].Process
+		if p == nil || p.State != trace.Ended {
+			continue
+		}
+		for ending, text := range map[string]string{".stdout": p.Stdout, ".stderr": p.Stderr} {
+			if text != "" {
+				errs = append(errs, writeFile(path+ending, func(w io.Writer) error {
+					_, err := io.WriteString(w, text)
+					return err
+				}))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// claim makes a folder for one run's files and returns its place: dir itself, or run-2, run-3, … in it if dir has the
+// files of an earlier run, which it says. Of two runs at once, only one can make the folder of the traces. "" claims
+// nothing.
+func claim(dir string, says io.Writer) (string, error) {
+	for n := 1; dir != ""; n++ {
 		place := dir
 		if n > 1 {
 			place = filepath.Join(dir, fmt.Sprintf("run-%d", n))
 		}
 		if err := os.MkdirAll(place, 0o755); err != nil {
-			return "", fmt.Errorf("--out: %w", err)
+			return "", fmt.Errorf("--out: expected a folder that can be written: %w", err)
 		}
 		err := os.Mkdir(filepath.Join(place, "traces"), 0o755)
+		if err == nil && n > 1 {
+			fmt.Fprintf(says, "mcp-conform: %s has the files of an earlier run; this one writes to %s\n", dir, place)
+		}
 		if err == nil {
 			return place, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("--out: %w", err)
+			return "", fmt.Errorf("--out: expected a folder that can be written: %w", err)
 		}
+	}
+	return "", nil
+}
+
+// release removes a claimed folder in which nothing was written; "" is allowed.
+func release(dir string) {
+	if dir != "" && os.Remove(filepath.Join(dir, "traces")) == nil {
+		_ = os.Remove(dir) // It stays if it has other files.
 	}
 }
 
@@ -60,11 +93,11 @@ func claim(dir string) (string, error) {
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("--out: writing %s: %w", path, errors.Join(err, os.Remove(f.Name())))
+			err = fmt.Errorf("writing %s: %w", path, errors.Join(err, os.Remove(f.Name())))
 		}
 	}()
 	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {

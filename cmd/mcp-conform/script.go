@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"reflect"
 	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
 )
 
 type script struct {
@@ -31,12 +28,8 @@ func readScript(path string) (*script, error) {
 
 func parseScript(name string, data []byte) (*script, error) {
 	var file scriptFile
-	decoder := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
-	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, syntaxError(name, err)
-	}
-	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: expected one YAML document, found more", name)
+	if err := yamlfile.Decode(name, data, &file); err != nil {
+		return nil, err
 	}
 	if len(file.Rules) == 0 {
 		return nil, fmt.Errorf("%s: expected at least one rule under rules, found none", name)
@@ -45,7 +38,7 @@ func parseScript(name string, data []byte) (*script, error) {
 	if file.Pace != nil {
 		s.options.Pace = file.Pace.pace()
 		if err := s.options.Pace.Validate(); err != nil {
-			return nil, valueError(name, data, "$.pace", fmt.Errorf("the script %w", err))
+			return nil, yamlfile.ValueError(name, data, "$.pace", fmt.Errorf("the script %s", inYAML(err)))
 		}
 	}
 	for i := range file.Rules {
@@ -55,62 +48,31 @@ func parseScript(name string, data []byte) (*script, error) {
 			at, err = "", rule.Validate()
 		}
 		if err != nil {
-			return nil, valueError(name, data, path+at, fmt.Errorf("rule %d %w", i+1, err))
+			return nil, yamlfile.ValueError(name, data, path+at, fmt.Errorf("rule %d %s", i+1, inYAML(err)))
 		}
-		s.rules = append(s.rules, rule)
+		s.rules = append(s.rules, rule.Named(file.Rules[i].When.String()))
 	}
 	return s, nil
 }
 
-// position matches the position in the YAML package's own messages.
-var position = regexp.MustCompile(`^\[\d+:\d+\] `)
+// goCall matches a function of fakes/llm in its messages.
+var goCall = regexp.MustCompile(`\b([A-Z])(\w*)\([^()]*\)`)
 
-// syntaxError describes invalid YAML, or a wrong type: file, line and column, and the lines around it with a caret.
-func syntaxError(name string, err error) error {
-	var placed yaml.Error
-	if !errors.As(err, &placed) || placed.GetToken() == nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	at, text := placed.GetToken().Position, placed.FormatError(false, true)
-	message, excerpt, _ := strings.Cut(position.ReplaceAllString(text, ""), "\n")
-	var mistyped *yaml.TypeError
-	if errors.As(err, &mistyped) {
-		message = fmt.Sprintf("expected %s, found %s", typeWord(mistyped.DstType), typeWord(mistyped.SrcType))
-	}
-	return fmt.Errorf("%s:%d:%d: %s\n%s", name, at.Line, at.Column, message, strings.TrimRight(excerpt, " \n"))
+// inYAML writes an error of fakes/llm in the terms of the file.
+func inYAML(err error) string {
+	text := goCall.ReplaceAllStringFunc(err.Error(), func(call string) string {
+		name, _, _ := strings.Cut(call, "(")
+		return strings.ToLower(name[:1]) + name[1:]
+	})
+	words := strings.NewReplacer("Reply and Fail", "reply and fail", "a Pace", "a pace", "a Jitter", "a jitter")
+	return words.Replace(text)
 }
 
-// typeWord is YAML's name for values of the type.
-func typeWord(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return typeWord(t.Elem())
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Struct, reflect.Map:
-		return "a mapping"
-	case reflect.Float64:
-		return "a number"
+// String returns the conditions as in the file.
+func (w *scriptWhen) String() string {
+	text, err := yaml.MarshalWithOptions(w, yaml.Flow(true))
+	if err != nil { // texts and numbers can always be written
+		panic(err)
 	}
-	return "a whole number"
-}
-
-// valueError describes an invalid value at a path of the file, in the same form.
-func valueError(name string, data []byte, path string, err error) error {
-	at, pathErr := yaml.PathString(path)
-	if pathErr != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	node, nodeErr := at.ReadNode(bytes.NewReader(data))
-	excerpt, excerptErr := at.AnnotateSource(data, false)
-	if nodeErr != nil || excerptErr != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	place := node.GetToken().Position
-	lines := strings.TrimRight(string(excerpt), " \n")
-	return fmt.Errorf("%s:%d:%d: %w\n%s", name, place.Line, place.Column, err, lines)
+	return "when: " + strings.TrimSpace(string(text))
 }

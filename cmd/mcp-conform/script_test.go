@@ -58,7 +58,7 @@ func TestAScriptCanExpressEveryRule(t *testing.T) {
 	require.True(t, s.options.Lenient)
 	require.Equal(t, llm.Pace{FirstToken: 1e6, Token: 1e4, Jitter: 0.5, Seed: 7}, s.options.Pace)
 	for i, rule := range s.rules[2:] {
-		require.Equal(t, fmt.Sprintf("When(Turn(%d))", i+2), rule.String())
+		require.Equal(t, fmt.Sprintf("when: {turn: %d}", i+2), rule.String())
 	}
 	header := llm.RetryAfter(3)
 	header.Set("X-Own", "y")
@@ -73,10 +73,10 @@ func TestAScriptCanExpressEveryRule(t *testing.T) {
 			Fault(llm.TruncateInside(2), llm.SplitAtRandom(9), llm.WrongContentType("text/html")),
 		1: llm.When().Fail(&llm.Error{Status: 429, Message: "slow", Kind: "k", Code: "c", Param: "p", Header: header}),
 	} {
-		require.Equal(t, want.String(), s.rules[i].String())
 		const path, request = "/v1/chat/completions", `{"model":"m","tool_choice":"auto",` +
 			`"tools":[{"type":"function","function":{"name":"t"}}],` +
 			`"messages":[{"role":"system","content":"b"},{"role":"user","content":"a"}]}`
+		want = want.Named(s.rules[i].String())
 		require.Equal(t, answerTo(t, want, path, request), answerTo(t, s.rules[i], path, request))
 	}
 	for turn, want := range map[int]*llm.Rule{
@@ -87,7 +87,7 @@ func TestAScriptCanExpressEveryRule(t *testing.T) {
 		earlier := strings.Repeat(`{"role":"user","content":"a"},{"role":"assistant","content":"b"},`, turn-1)
 		request := `{"model":"m","max_tokens":1,"messages":[` + earlier + `{"role":"user","content":"a"}]}`
 		got := answerTo(t, s.rules[turn], "/v1/messages", request)
-		require.Equal(t, answerTo(t, want, "/v1/messages", request), got)
+		require.Equal(t, answerTo(t, want.Named(s.rules[turn].String()), "/v1/messages", request), got)
 		require.Contains(t, got, `"thinking"`)
 	}
 }
@@ -121,7 +121,8 @@ func TestTheSchemaHasTheMembersOfTheFile(t *testing.T) {
 		read   any
 	}{
 		{schema.object, scriptFile{}}, {schema.Defs["rule"], scriptRule{}}, {schema.Defs["when"], scriptWhen{}},
-		{schema.Defs["block"], scriptBlock{}}, {schema.Defs["error"], scriptError{}},
+		{schema.Defs["block"], scriptBlock{}}, {schema.Defs["usage"], scriptUsage{}},
+		{schema.Defs["error"], scriptError{}},
 		{schema.Defs["fault"], scriptFault{}}, {schema.Defs["pace"], scriptPace{}},
 		{nested("errorAfter"), scriptErrorAfter{}}, {nested("drip"), scriptDrip{}},
 		{nested("pauseAfter"), scriptPause{}},
@@ -132,7 +133,8 @@ func TestTheSchemaHasTheMembersOfTheFile(t *testing.T) {
 		}
 		of := reflect.TypeOf(c.read)
 		for i := range of.NumField() {
-			read = append(read, of.Field(i).Tag.Get("yaml"))
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("yaml"), ",")
+			read = append(read, name)
 		}
 		slices.Sort(described)
 		slices.Sort(read)
@@ -226,4 +228,19 @@ func FuzzScripts(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestInvalidUTF8IsRefusedAtItsPlace(t *testing.T) {
+	_, err := parseScript("s.yaml", []byte("rules:\n  - reply: [{text: ü\xe9}]\n"))
+	require.EqualError(t, err, "s.yaml:2:21: invalid UTF-8, the byte 0xe9: save the file as UTF-8")
+}
+
+func TestAScriptReportsUsage(t *testing.T) {
+	const rule = "rules:\n  - reply: [{text: hi}]\n    usage: "
+	s, err := parseScript("s.yaml", []byte(rule+"{input: 9, output: 3, cached: 4}\n"))
+	require.NoError(t, err)
+	answer := answerTo(t, s.rules[0], "/v1/responses", `{"model":"m","input":"hello"}`)
+	require.Contains(t, fmt.Sprint(answer), `"total_tokens": 12`)
+	_, err = parseScript("s.yaml", []byte(rule+"{input: 3, cached: 4}\n"))
+	require.ErrorContains(t, err, "rule 1 reports the usage 3, 0, 4: want no negative number, and not more cached than")
 }

@@ -26,6 +26,7 @@ type scriptRule struct {
 	Reply    []scriptBlock     `yaml:"reply"`
 	Stop     string            `yaml:"stop"`
 	Model    string            `yaml:"model"`
+	Usage    *scriptUsage      `yaml:"usage"`
 	LateUse  bool              `yaml:"lateUse"`
 	Fail     *scriptError      `yaml:"fail"`
 	Fault    scriptFault       `yaml:"fault"`
@@ -37,14 +38,20 @@ type scriptRule struct {
 }
 
 type scriptWhen struct {
-	LastUser    *string `yaml:"lastUser"`
-	System      *string `yaml:"system"`
-	ToolResults *int    `yaml:"toolResults"`
-	Turn        *int    `yaml:"turn"`
-	Offers      *string `yaml:"offers"`
-	Choice      *string `yaml:"choice"`
-	Model       *string `yaml:"model"`
-	Dialect     *string `yaml:"dialect"`
+	LastUser    *string `yaml:"lastUser,omitempty"`
+	System      *string `yaml:"system,omitempty"`
+	ToolResults *int    `yaml:"toolResults,omitempty"`
+	Turn        *int    `yaml:"turn,omitempty"`
+	Offers      *string `yaml:"offers,omitempty"`
+	Choice      *string `yaml:"choice,omitempty"`
+	Model       *string `yaml:"model,omitempty"`
+	Dialect     *string `yaml:"dialect,omitempty"`
+}
+
+type scriptUsage struct {
+	Input  int `yaml:"input"`
+	Output int `yaml:"output"`
+	Cached int `yaml:"cached"`
 }
 
 type scriptBlock struct {
@@ -150,6 +157,9 @@ func (r *scriptRule) rule() (rule *llm.Rule, at string, err error) {
 	}
 	if r.Times != nil {
 		rule.Times(*r.Times)
+	}
+	if r.Usage != nil {
+		rule.Usage(r.Usage.Input, r.Usage.Output, r.Usage.Cached)
 	}
 	if r.Optional {
 		rule.Optional()

@@ -16,31 +16,67 @@ import (
 type selftestCommand struct {
 	Mutant []string `arg:"" optional:"" help:"Play only these mutants."`
 	Format string   `enum:"text,json" default:"text" help:"Format: text or json."`
-	Every  bool     `help:"${selftest_every}"`
+	Every  bool     `help:"${selftest_every}" xor:"mode"`
+
+	Conditions bool   `help:"${selftest_conditions}" xor:"mode"`
+	Faults     int    `placeholder:"N" help:"${selftest_faults}" xor:"mode"`
+	Seed       uint64 `default:"1" help:"Seed of the random faults."`
+	Only       int    `placeholder:"I" help:"Play only the fault with this number, and show what it changed."`
+	Out        string `placeholder:"DIR" help:"With --only: also write results and traces to this folder."`
 }
 
-// Run plays the kill matrix.
+// Validate checks the flags before anything starts.
+func (c *selftestCommand) Validate() error {
+	switch {
+	case c.Faults < 0:
+		return errors.New("--faults: expected a positive number")
+	case c.Faults > 0 && c.Mutant != nil:
+		return errors.New("--faults: draws its own bugs; leave out the mutants")
+	case c.Only < 0 || c.Only > c.Faults:
+		return fmt.Errorf("--only: expected a number from 1 to --faults, found %d", c.Only)
+	case c.Out != "" && c.Only == 0:
+		return errors.New("--out: needs --only")
+	}
+	return nil
+}
+
+// Run plays the kill matrix, or random faults.
 func (c *selftestCommand) Run(ctx context.Context, s streams) error {
+	if c.Faults > 0 {
+		return c.faults(ctx, s)
+	}
 	for _, name := range c.Mutant {
 		if mutants.Find(name) == nil {
 			return usage(fmt.Errorf("unknown mutant %q; %s", name,
 				hint(name, mutantNames(), "mcp-conform selftest lists the names")))
 		}
 	}
-	m, err := selftest.Run(ctx, selftest.Options{Parallel: runtime.NumCPU(), Every: c.Every, Mutants: c.Mutant})
+	o := selftest.Options{Parallel: runtime.NumCPU(), Every: c.Every, Mutants: c.Mutant}
+	if c.Conditions {
+		pairs, err := selftest.RunConditions(ctx, o)
+		return c.write(ctx, s, pairs, err, func() ([]byte, []string) { return pairs.Text(), pairs.Wrong })
+	}
+	m, err := selftest.Run(ctx, o)
+	return c.write(ctx, s, m, err, func() ([]byte, []string) { return matrixText(m), m.Wrong })
+}
+
+// write writes what was played, unless an error ended it.
+func (c *selftestCommand) write(ctx context.Context, s streams, played any, err error,
+	text func() (report []byte, wrong []string)) error {
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	}
 	if err != nil {
 		return err
 	}
+	report, wrong := text()
 	if c.Format == "json" {
-		err = s.json(m)
+		err = s.json(played)
 	} else {
-		_, err = s.out.Write(matrixText(m))
+		_, err = s.out.Write(report)
 	}
-	if err == nil && len(m.Wrong) > 0 {
-		err = &exitError{exitFailed, fmt.Errorf("the checks are not proven: %d problems", len(m.Wrong))}
+	if err == nil && len(wrong) > 0 {
+		err = &exitError{exitFailed, fmt.Errorf("the checks are not proven: %d problems", len(wrong))}
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -24,6 +25,8 @@ var scriptSchema string
 type serveCommand struct {
 	LLM    string `name:"llm" placeholder:"FILE" help:"Serve the scripted model with the rules in this YAML file."`
 	Listen string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"${serve_listen}"`
+	Expose bool   `help:"${serve_expose}"`
+	Key    string `placeholder:"KEY" env:"MCP_CONFORM_SERVE_KEY" help:"${serve_key}"`
 	Schema bool   `help:"Only print the JSON Schema of scripts."`
 }
 
@@ -40,21 +43,20 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return usage(err)
 	}
-	host, _, err := net.SplitHostPort(c.Listen)
-	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return usage(fmt.Errorf("--listen: expected a loopback address with a port, such as 127.0.0.1:8080, found %q",
-			c.Listen))
+	if err := c.checkAddress(); err != nil {
+		return usage(err)
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", c.Listen, err)
 	}
-	script.options.Listener, script.options.Key = listener, serveKey
+	key := cmp.Or(c.Key, serveKey)
+	script.options.Listener, script.options.Key, script.options.Exposed = listener, key, c.Expose
 	model, err := llm.Start(script.options, script.rules...)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	err = printAddresses(s.out, model, c.LLM, len(script.rules))
+	err = printAddresses(s.out, model, c.LLM, key, len(script.rules))
 	if err == nil {
 		<-ctx.Done()
 	}
@@ -65,8 +67,24 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 	return err
 }
 
+// checkAddress requires a loopback address, or the flags that expose the model to other machines.
+func (c *serveCommand) checkAddress() error {
+	host, _, err := net.SplitHostPort(c.Listen)
+	ip := net.ParseIP(host)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--listen: expected an address with a port, such as 127.0.0.1:8080, found %q", c.Listen)
+	case c.Expose && c.Key == "":
+		return errors.New("--expose: the key is missing: use --key KEY too")
+	case !c.Expose && host != "localhost" && (ip == nil || !ip.IsLoopback()):
+		return fmt.Errorf("--listen: expected a loopback address with a port, such as 127.0.0.1:8080, found %q: to answer "+
+			"other machines, use --expose and --key KEY too", c.Listen)
+	}
+	return nil
+}
+
 // printAddresses prints the model's addresses, and the variables for programs that use it.
-func printAddresses(w io.Writer, model *llm.Server, file string, rules int) error {
+func printAddresses(w io.Writer, model *llm.Server, file, key string, rules int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "serving the %d rules of %s until interrupted\n\n", rules, file)
 	bases := model.BaseURLs()
@@ -75,7 +93,7 @@ func printAddresses(w io.Writer, model *llm.Server, file string, rules int) erro
 	}
 	const journal = "journal\t%s%s\t(GET reads it; DELETE empties it and resets the rules)\n\n"
 	fmt.Fprintf(t, journal, model.URL, llm.JournalPath)
-	variables := harness.ModelVariables(bases, serveKey)
+	variables := harness.ModelVariables(bases, key)
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		fmt.Fprintf(t, "export %s=%s\n", name, variables[name])
 	}

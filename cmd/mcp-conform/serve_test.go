@@ -88,7 +88,7 @@ func TestServeAnswersByTheScriptUntilInterrupted(t *testing.T) {
 		require.NoError(t, err)
 		answer, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
-		require.Contains(t, string(answer), `"arguments": "{\"city\":\"Paris\"}"`)
+		require.Contains(t, string(answer), `"arguments":"{\"city\":\"Paris\"}"`)
 
 		resp, err = http.Get(s.printed["journal"])
 		require.NoError(t, err)
@@ -99,12 +99,12 @@ func TestServeAnswersByTheScriptUntilInterrupted(t *testing.T) {
 		require.NoError(t, json.NewDecoder(resp.Body).Decode(&journal))
 		require.Len(t, journal.Exchanges, 1)
 		require.Equal(t, "mistral", journal.Exchanges[0].Dialect)
-		require.Contains(t, journal.Exchanges[0].Rule, `When(LastUser("weather"))`)
+		require.Contains(t, journal.Exchanges[0].Rule, "rule 1, when: {lastUser: weather}")
 		require.Equal(t, "SplitEveryByte()", journal.Exchanges[0].Fault)
 		require.Len(t, journal.Unused, 1)
 		last := s.end(t, how)
 		require.Len(t, last, 1)
-		require.Contains(t, last[0], "When(Turn(7))")
+		require.Contains(t, last[0], "when: {turn: 7}")
 		_, err = http.Get(s.printed["journal"])
 		require.Error(t, err)
 	}

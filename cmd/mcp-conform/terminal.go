@@ -5,8 +5,9 @@ import (
 	"os"
 )
 
-// colors reports whether to write colours: to a terminal, unless NO_COLOR is set (https://no-color.org).
-func colors(w io.Writer) bool {
+// terminal reports whether to write colours and progress: to a terminal, unless NO_COLOR is set
+// (https://no-color.org).
+func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false

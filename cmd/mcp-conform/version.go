@@ -7,14 +7,35 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 type versionCommand struct{}
 
 func (versionCommand) Run(s streams) error {
-	_, err := fmt.Fprintf(s.out, "mcp-conform %s (%s)\njudges %s\n", version(), runtime.Version(),
-		strings.Join(revisionNames(conformance.AllRevisions()), ", "))
+	_, err := fmt.Fprintf(s.out, "mcp-conform %s (%s)\njudges %s\nformats: results %d, traces %d\n%s", version(),
+		runtime.Version(), strings.Join(revisionNames(conformance.AllRevisions()), ", "), report.Format, trace.Version,
+		build())
 	return err
+}
+
+// build says from which commit and for which system the program was built, as far as it knows.
+func build() string {
+	settings := map[string]string{}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+	}
+	line := "built for " + runtime.GOOS + "/" + runtime.GOARCH
+	if commit := settings["vcs.revision"]; commit != "" {
+		line += " from " + commit + " of " + settings["vcs.time"]
+	}
+	if settings["vcs.modified"] == "true" {
+		line += ", with changes"
+	}
+	return line + "\n"
 }
 
 func version() string {

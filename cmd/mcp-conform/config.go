@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/goccy/go-yaml"
+
+	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
+)
+
+// configName is the configuration of a project, in its folder.
+const configName = "mcp-conform.yaml"
+
+// configFile has clients by name. The members of a client are the flags of run, and its command.
+type configFile struct {
+	Defaults yaml.MapSlice `yaml:"defaults"`
+	Clients  yaml.MapSlice `yaml:"clients"`
+
+	path string
+	data []byte
+}
+
+// notConfigured are the flags of run that a file does not have.
+var notConfigured = []string{"all", "config", "name", "shard", "format", "verbose", "conversation", "help"}
+
+var clientName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// readConfig reads a configuration and checks what it can without the flags.
+func readConfig(path string) (*configFile, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	file := &configFile{path: path, data: data}
+	if err := yamlfile.Decode(path, data, file); err != nil {
+		return nil, err
+	}
+	if len(file.Clients) == 0 {
+		return nil, fmt.Errorf("%s: expected at least one client under clients, found none", path)
+	}
+	for _, name := range file.names() {
+		if !clientName.MatchString(name) {
+			return nil, file.wrong(fmt.Errorf("expected a name of letters, digits, dots and hyphens, found %q", name),
+				"clients", name)
+		}
+	}
+	return file, nil
+}
+
+func (f *configFile) names() []string {
+	var names []string
+	for _, item := range f.Clients {
+		names = append(names, fmt.Sprint(item.Key))
+	}
+	return names
+}
+
+// wrong shows the place of an invalid value: the members on the way to it.
+func (f *configFile) wrong(err error, at ...string) error {
+	path := (&yaml.PathBuilder{}).Root()
+	for _, member := range at {
+		path = path.Child(member)
+	}
+	return yamlfile.ValueError(f.path, f.data, path.Build().String(), err)
+}
+
+// arguments returns the words of a run of the client. given are the flags of the command line, which win.
+func (f *configFile) arguments(name string, flags []*kong.Flag, given map[string][]string) ([]string, error) {
+	value := f.Clients[slices.Index(f.names(), name)].Value
+	members, ok := ordered(value)
+	if !ok && value != nil {
+		return nil, f.wrong(errors.New("expected the members of a client, such as command"), "clients", name)
+	}
+	own := func(m yaml.MapItem) bool {
+		return slices.ContainsFunc(members, func(other yaml.MapItem) bool { return other.Key == m.Key })
+	}
+	b := clientWords{file: f, name: name, flags: flags, given: given, words: []string{"run", "--name=" + name}}
+	for _, m := range slices.DeleteFunc(slices.Clone(f.Defaults), own) {
+		if err := b.add(m, "defaults"); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range members {
+		if err := b.add(m, "clients", name); err != nil {
+			return nil, err
+		}
+	}
+	for _, flag := range flags {
+		b.words = append(b.words, given[flag.Name]...)
+	}
+	if b.command != nil {
+		b.words = append(append(b.words, "--"), b.command...)
+	}
+	return b.words, nil
+}
+
+// clientWords collects the words of a client.
+type clientWords struct {
+	file           *configFile
+	name           string
+	flags          []*kong.Flag
+	given          map[string][]string
+	words, command []string
+}
+
+// add adds a member of the mapping at a place.
+func (b *clientWords) add(m yaml.MapItem, at ...string) (err error) {
+	member := fmt.Sprint(m.Key)
+	at = append(at, member)
+	if member == "command" {
+		if b.command, err = commandWords(m.Value); err != nil {
+			return b.file.wrong(err, at...)
+		}
+		return nil
+	}
+	flag := slices.IndexFunc(b.flags, func(flag *kong.Flag) bool { return flag.Name == member })
+	if flag < 0 || slices.Contains(notConfigured, member) {
+		return b.file.wrong(unknownMember(member, b.flags), at...)
+	}
+	if b.given[member] != nil {
+		return nil
+	}
+	more, err := flagWords(b.flags[flag], m.Value)
+	if err != nil {
+		return b.file.wrong(err, at...)
+	}
+	b.words = append(b.words, more...)
+	return nil
+}
+
+// ordered is a mapping in the order of its keys.
+func ordered(value any) (yaml.MapSlice, bool) {
+	plain, ok := value.(map[string]any)
+	var all yaml.MapSlice
+	for key, v := range plain {
+		all = append(all, yaml.MapItem{Key: key, Value: v})
+	}
+	slices.SortFunc(all, func(a, b yaml.MapItem) int { return strings.Compare(fmt.Sprint(a.Key), fmt.Sprint(b.Key)) })
+	return all, ok
+}
+
+func unknownMember(member string, flags []*kong.Flag) error {
+	known := []string{"command"}
+	for _, flag := range flags {
+		if !slices.Contains(notConfigured, flag.Name) {
+			known = append(known, flag.Name)
+		}
+	}
+	return fmt.Errorf("unknown member %q; %s", member, hint(member, known, "members are the flags of run, and command"))
+}
+
+// commandWords is a command: it is never split, so that no word is quoted wrongly.
+func commandWords(value any) ([]string, error) {
+	list, ok := value.([]any)
+	var words []string
+	for _, word := range list {
+		words = append(words, fmt.Sprint(word))
+	}
+	if !ok || len(words) == 0 {
+		return nil, fmt.Errorf("expected a list of words, such as [node, client.js], found %v", value)
+	}
+	return words, nil
+}
+
+// flagWords are the words for a flag with the value of a member.
+func flagWords(flag *kong.Flag, value any) ([]string, error) {
+	text := func(v any) string {
+		s := fmt.Sprint(v)
+		if flag.Tag.Sep == ',' || flag.Tag.MapSep == ',' {
+			s = strings.ReplaceAll(s, ",", `\,`)
+		}
+		return s
+	}
+	var words []string
+	switch v := value.(type) {
+	case bool:
+		if !flag.IsBool() {
+			return nil, fmt.Errorf("expected a value, found %v", v)
+		}
+		return []string{fmt.Sprintf("--%s=%t", flag.Name, v)}, nil
+	case []any:
+		if !flag.IsSlice() {
+			return nil, errors.New("expected one value, found a list")
+		}
+		for _, one := range v {
+			words = append(words, fmt.Sprintf("--%s=%s", flag.Name, text(one)))
+		}
+		return words, nil
+	case map[string]any:
+		members, _ := ordered(v)
+		if !flag.IsMap() {
+			return nil, errors.New("expected one value, found a mapping")
+		}
+		for _, m := range members {
+			words = append(words, fmt.Sprintf("--%s=%v=%s", flag.Name, m.Key, text(m.Value)))
+		}
+		return words, nil
+	case nil:
+		return nil, errors.New("the value is missing")
+	}
+	switch {
+	case flag.IsBool():
+		return nil, fmt.Errorf("expected true or false, found %v", value)
+	case flag.IsMap():
+		return nil, fmt.Errorf("expected a mapping, such as junit: FILE, found %v", value)
+	}
+	return []string{fmt.Sprintf("--%s=%s", flag.Name, text(value))}, nil
+}
+
+// exists reports whether there is a configuration.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}

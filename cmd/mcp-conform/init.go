@@ -1,0 +1,51 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// The files of mcp-conform init, a folder for each kind. The suffix .txt keeps Go from building a template.
+//
+//go:embed init
+var initFiles embed.FS
+
+type initCommand struct {
+	Kind string `arg:"" enum:"python,typescript,go,host" help:"What to test: a client in a language, or a host."`
+	Dir  string `arg:"" optional:"" default:"." help:"Folder for the files (default: the current one)."`
+}
+
+// Run writes the files, unless one of them exists.
+func (c *initCommand) Run(s streams) error {
+	folder := path.Join("init", c.Kind)
+	entries, err := initFiles.ReadDir(folder)
+	if err != nil {
+		return &exitError{exitHarness, err}
+	}
+	target := func(name string) string { return filepath.Join(c.Dir, strings.TrimSuffix(name, ".txt")) }
+	for _, e := range entries {
+		if _, err := os.Lstat(target(e.Name())); !errors.Is(err, fs.ErrNotExist) {
+			return usage(fmt.Errorf("init: %s exists: nothing was written", target(e.Name())))
+		}
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return usage(fmt.Errorf("init: %w", err))
+	}
+	for _, e := range entries {
+		raw, err := initFiles.ReadFile(path.Join(folder, e.Name()))
+		if err == nil {
+			err = writeBytes(target(e.Name()), raw)
+		}
+		if err != nil {
+			return &exitError{exitHarness, err}
+		}
+		fmt.Fprintln(s.out, target(e.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/report/html"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+type reportCommand struct {
+	Results []string    `arg:"" placeholder:"RESULTS" help:"Folders of run --out, or files of run --report json=FILE."`
+	Report  reportFiles `mapsep:"," default:"html=report.html" placeholder:"FORMAT=FILE" help:"${report_report}"`
+	Strict  bool        `help:"Warnings are failures, too."`
+}
+
+// Validate checks the formats.
+func (c *reportCommand) Validate() error {
+	if err := c.Report.Validate(); err != nil {
+		return err
+	}
+	for name := range c.Report {
+		if name != "html" && len(c.Results) > 1 {
+			return fmt.Errorf("--report %s: expected the results of one run, found %d: only html compares runs", name,
+				len(c.Results))
+		}
+	}
+	return nil
+}
+
+// Run writes the reports.
+func (c *reportCommand) Run(s streams) error {
+	var runs []html.Run
+	for _, path := range c.Results {
+		run, err := readRun(path)
+		if err != nil {
+			return usage(err)
+		}
+		runs = append(runs, run)
+	}
+	if err := c.Report.prepare(); err != nil {
+		return err
+	}
+	if page := c.Report["html"]; page != "" && len(runs) > 1 {
+		if err := writeBytes(page, html.Encode(runs, c.Strict)); err != nil {
+			return &exitError{exitHarness, err}
+		}
+	} else if err := c.Report.write(runs[0].Results, formatOptions{c.Strict, time.Now(), runs[0].Traces}); err != nil {
+		return &exitError{exitHarness, err}
+	}
+	for _, f := range formats {
+		if path := c.Report[f.name]; path != "" {
+			fmt.Fprintf(s.err, "mcp-conform: wrote %s\n", path)
+		}
+	}
+	return nil
+}
+
+// readRun reads results and, from a folder of --out, the traces.
+func readRun(path string) (html.Run, error) {
+	rs, err := readResults(path)
+	if err != nil {
+		return html.Run{}, err
+	}
+	run := html.Run{Results: rs}
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		run.Traces, err = readTraces(filepath.Join(path, "traces"))
+	}
+	return run, err
+}
+
+// readTraces reads the traces of a folder; nil if there is none.
+func readTraces(dir string) ([]*trace.Trace, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading traces: %w", err)
+	}
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { // -2 before -10
+		return cmp.Compare(len(a.Name()), len(b.Name()))
+	})
+	var traces []*trace.Trace
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".ndjson" {
+			continue
+		}
+		one, err := readTrace(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		traces = append(traces, one)
+	}
+	return traces, nil
+}
+
+func readTrace(path string) (*trace.Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := trace.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// readResults reads the results of a run: a file of JSON, or a folder of --out.
+func readResults(path string) (*report.Results, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "results.json")
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	rs, err := report.ReadJSON(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rs, nil
+}

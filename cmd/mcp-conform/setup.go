@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// setup reads the flags that say how to start a client that does not know the contract.
+func (c *runCommand) setup() (harness.Setup, error) {
+	s := harness.Setup{Input: c.Stdin, OwnHome: c.OwnHome, Terminal: c.PTY}
+	for _, template := range c.Template {
+		file, path, _ := strings.Cut(template, "=")
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return s, fmt.Errorf("--config-template: %w", err)
+		}
+		if path != "" && !filepath.IsLocal(path) {
+			return s, fmt.Errorf("--config-template: expected a path below the home folder, such as .config/host.json, "+
+				"found %q", path)
+		}
+		if path != "" && c.OwnHome {
+			return s, fmt.Errorf("--config-template %s: expected no --own-home beside it: the file would change yours", template)
+		}
+		s.Templates = append(s.Templates, harness.Template{Text: string(raw), Path: path, Name: filepath.Base(file)})
+	}
+	var err error
+	if c.Ready != "" {
+		if s.Ready, err = pattern("--stdin-after", c.Ready); err != nil {
+			return s, err
+		}
+		if c.Stdin == nil {
+			return s, errors.New("--stdin-after: expected --stdin beside it")
+		}
+	}
+	for _, answer := range c.Answer {
+		at := strings.LastIndex(answer, "=")
+		if at < 1 {
+			return s, fmt.Errorf("--answer: expected PATTERN=TEXT, such as 'Allow.*\\?=y', found %q", answer)
+		}
+		a := harness.Answer{}
+		if a.Pattern, err = pattern("--answer", answer[:at]); err != nil {
+			return s, err
+		}
+		a.Text, a.Declines, _ = strings.Cut(answer[at+1:], "|")
+		s.Answers = append(s.Answers, a)
+	}
+	return s, nil
+}
+
+// pattern compiles a pattern in which ^ and $ match at lines.
+func pattern(flag, text string) (*regexp.Regexp, error) {
+	p, err := regexp.Compile("(?m)" + text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	return p, nil
+}
+
+// setupFlags are the flags of setup.
+func (c *runCommand) setupFlags() []string {
+	var words []string
+	for _, flag := range []struct {
+		name   string
+		values []string
+	}{
+		{"--config-template", c.Template}, {"--stdin", c.Stdin}, {"--stdin-after", []string{c.Ready}},
+		{"--answer", c.Answer}, {"--has", c.Has},
+	} {
+		for _, value := range flag.values {
+			if value != "" {
+				words = append(words, flag.name, value)
+			}
+		}
+	}
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"--agent", c.Agent}, {"--own-home", c.OwnHome}, {"--pty", c.PTY}} {
+		if flag.set {
+			words = append(words, flag.name)
+		}
+	}
+	return words
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+const (
+	shardName   = "shard.json"
+	shardFormat = 1
+	mostShards  = 1000
+)
+
+// shard says which part of which run the traces of a folder are.
+type shard struct {
+	Format int      `json:"format"`
+	Tool   string   `json:"tool"`
+	Shard  int      `json:"shard"`
+	Shards int      `json:"shards"`
+	Flags  []string `json:"flags"`
+
+	dir string
+}
+
+// parts returns the numbers of --shard.
+func (c *runCommand) parts() (i, n int, err error) {
+	if _, err := fmt.Sscanf(c.Shard, "%d/%d", &i, &n); err != nil || c.Shard != fmt.Sprintf("%d/%d", i, n) ||
+		i < 1 || i > n || n > mostShards {
+		return 0, 0, fmt.Errorf("--shard: expected I/N such as 1/4, with I from 1 to N, found %q", c.Shard)
+	}
+	return i, n, nil
+}
+
+func (c *runCommand) validateShard() error {
+	if c.Shard == "" {
+		return nil
+	}
+	_, _, err := c.parts()
+	switch {
+	case err != nil:
+		return err
+	case c.Out == "":
+		return errors.New("--shard: expected --out DIR, whose traces mcp-conform merge judges")
+	case len(c.Report) > 0 || c.Format != "text":
+		return errors.New("--shard plays without judging: use --report and --format with mcp-conform merge")
+	}
+	return nil
+}
+
+// playShard plays a part of the run and saves its traces. It fails only if it could not play.
+func (c *runCommand) playShard(
+	ctx context.Context, suite *conformance.Suite, s streams, args arguments, done func(),
+) error {
+	suite.Shard, suite.Shards, _ = c.parts() // valid, by validateShard
+	traces, err := suite.Play(ctx)
+	done()
+	if ctx.Err() != nil {
+		release(c.Out)
+		return &exitError{exitInterrupted, errors.New("interrupted: the shard is not complete, and was not written")}
+	}
+	if err == nil {
+		err = saveTraces(c.Out, traces)
+	}
+	if err != nil {
+		release(c.Out)
+		return err
+	}
+	part := shard{shardFormat, version(), suite.Shard, suite.Shards, deciding(args[1:]), ""}
+	raw, err := json.MarshalIndent(part, "", "  ")
+	if err == nil {
+		err = writeBytes(filepath.Join(c.Out, shardName), append(raw, '\n'))
+	}
+	if err == nil {
+		fmt.Fprintf(s.err, "mcp-conform: wrote shard %s, %d sessions, to %s\n", c.Shard, len(traces), c.Out)
+	}
+	return err
+}
+
+// outputFlags are the flags of run that decide where results go and how they look, and whether a value follows.
+var outputFlags = map[string]bool{"--shard": true, "--out": true, "--report": true, "--format": true,
+	"--no-durations": false, "--verbose": false, "-v": false}
+
+// deciding returns the flags and the command that decide the results: equal ones in all shards of a run.
+func deciding(words []string) []string {
+	var flags []string
+	for i := 0; i < len(words); i++ {
+		name, _, joined := strings.Cut(words[i], "=")
+		value, output := outputFlags[name]
+		switch {
+		case words[i] == "--":
+			return append(flags, words[i:]...)
+		case !output:
+			flags = append(flags, words[i])
+		case value && !joined:
+			i++
+		}
+	}
+	return flags
+}
+
+type mergeCommand struct {
+	Shards   []string    `arg:"" placeholder:"DIR" help:"The folders of run --shard I/N --out DIR, in any order."`
+	Out      string      `placeholder:"DIR" help:"Also write results and traces to this folder."`
+	Report   reportFiles `mapsep:"," placeholder:"FORMAT=FILE" help:"${run_report}"`
+	Format   string      `enum:"text,json" default:"text" help:"Format of the report: text or json."`
+	Baseline string      `placeholder:"FILE" help:"${run_baseline}"`
+	Strict   bool        `help:"Warnings fail the run, too."`
+	Verbose  bool        `short:"v" help:"Show the evidence, and a line for each check."`
+	NoTimes  bool        `name:"no-durations" help:"Leave times out of the report."`
+}
+
+// Validate checks the formats.
+func (c *mergeCommand) Validate() error { return c.Report.Validate() }
+
+// Run judges the shards as one run.
+func (c *mergeCommand) Run(ctx context.Context, s streams) error {
+	began := time.Now()
+	shards, traces, err := readShards(c.Shards)
+	if err != nil {
+		return usage(err)
+	}
+	words := append([]string{"run"}, shards[0].Flags...)
+	run, err := parseRun(ctx, words, s)
+	if err != nil {
+		return usage(fmt.Errorf("%s: %w", filepath.Join(shards[0].dir, shardName), err))
+	}
+	run.Out, run.Report, run.Format, run.Shard = c.Out, c.Report, c.Format, ""
+	run.Baseline = cmp.Or(c.Baseline, run.Baseline)
+	run.Strict, run.Verbose, run.NoTimes = c.Strict || run.Strict, c.Verbose || run.Verbose, c.NoTimes || run.NoTimes
+	run.nameFiles()
+	suite, err := run.suite()
+	if err != nil {
+		return err
+	}
+	known, err := run.readBaseline()
+	if err = errors.Join(err, run.Report.prepare()); err != nil {
+		return err
+	}
+	results, err := suite.Judge(traces)
+	if err != nil {
+		return usage(err)
+	}
+	if run.Out, err = claim(run.Out, s.err); err != nil {
+		return &exitError{exitHarness, err}
+	}
+	results.Flags = shards[0].Flags
+	return run.exit(ctx, results, run.finish(s, known, began, results, traces))
+}
+
+// readShards reads the shards of one run, in order. Each must be there once.
+func readShards(dirs []string) ([]shard, []*trace.Trace, error) {
+	var all []shard
+	var traces []*trace.Trace
+	for _, dir := range dirs {
+		one, err := readShard(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		more, err := readTraces(filepath.Join(dir, "traces"))
+		if err != nil {
+			return nil, nil, err
+		}
+		all, traces = append(all, one), append(traces, more...)
+	}
+	slices.SortStableFunc(all, func(a, b shard) int { return cmp.Compare(a.Shard, b.Shard) })
+	first := all[0]
+	for i, one := range all {
+		if one.Shards != first.Shards || one.Tool != first.Tool || !slices.Equal(one.Flags, first.Flags) {
+			return nil, nil, fmt.Errorf("%s and %s are of different runs: their flags, versions or numbers of shards differ",
+				first.dir, one.dir)
+		}
+		if i > 0 && one.Shard == all[i-1].Shard {
+			return nil, nil, fmt.Errorf("%s and %s are both shard %d", all[i-1].dir, one.dir, one.Shard)
+		}
+	}
+	if len(all) < first.Shards {
+		return nil, nil, fmt.Errorf("expected %d shards, found %d: shard %s is missing", first.Shards, len(all),
+			missingShards(all))
+	}
+	return all, traces, nil
+}
+
+func readShard(dir string) (shard, error) {
+	one := shard{dir: dir}
+	path := filepath.Join(dir, shardName)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return one, fmt.Errorf("reading a shard: %w", err)
+	}
+	if err := json.Unmarshal(raw, &one); err != nil || one.Format != shardFormat || one.Shard < 1 ||
+		one.Shard > one.Shards {
+		return one, fmt.Errorf("%s: expected a shard in format %d, found another format or invalid JSON", path, shardFormat)
+	}
+	return one, nil
+}
+
+// missingShards names the numbers that are not there.
+func missingShards(all []shard) string {
+	var missing []string
+	for n := range all[0].Shards {
+		if !slices.ContainsFunc(all, func(s shard) bool { return s.Shard == n+1 }) {
+			missing = append(missing, fmt.Sprint(n+1))
+		}
+	}
+	return strings.Join(missing, ", ")
+}
