@@ -109,7 +109,8 @@ func TestGeminiSDKReadsEveryReply(t *testing.T) {
 		"a tool": {llm.When().Reply(llm.Call("add", `{"a":2,"s":"Köln"}`)),
 			want{calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2,"s":"Köln"}`)}}, finish: "STOP"}},
 		"two tools and text": {llm.When().Reply(llm.Text("so"), llm.Call("add", `{"a":2}`), llm.Call("now", `{}`)),
-			want{text: "so", calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2}`)}, {Name: "now"}}, finish: "STOP"}},
+			want{text: "so", calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2}`)}, {Name: "now", Args: args(`{}`)}},
+				finish: "STOP"}},
 		"a thought": {llm.When().Reply(llm.Block{Type: dialect.Thinking, Text: "hm, well"}, llm.Text("so")),
 			want{text: "so", thoughts: "hm, well", finish: "STOP"}},
 		"a refusal": {llm.When().Reply(llm.Text("no")).StopReason(dialect.StopRefusal),
@@ -118,7 +119,8 @@ func TestGeminiSDKReadsEveryReply(t *testing.T) {
 			want{text: "so", finish: "SAFETY"}},
 		"junk": {llm.When().Reply(llm.Call("add", `{"a`)), want{finish: "MALFORMED_FUNCTION_CALL"}},
 		"late": {llm.When().Reply(llm.Call("add", `{"a":2}`), llm.Call("now", `{}`)).LateUse(),
-			want{calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2}`)}, {Name: "now"}}, finish: "STOP"}},
+			want{finish: "STOP",
+				calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2}`)}, {Name: "now", Args: args(`{}`)}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, model := range []string{gemini2, gemini3} {
@@ -320,9 +322,10 @@ func TestGeminiSDKsInvalidRequestsAreRefused(t *testing.T) {
 	}{
 		"one of two results": {gemini2, history([]*genai.Part{call("Paris"), call("London")}, result),
 			"function response"},
-		"no signature":        {gemini3, history([]*genai.Part{call("Paris")}, result), "thought_signature"},
-		"nothing":             {gemini2, nil, "contents"},
-		"role of another API": {gemini2, []*genai.Content{genai.NewContentFromText("hi", "assistant")}, `"assistant"`},
+		"no signature": {gemini3, history([]*genai.Part{call("Paris")}, result), "thought_signature"},
+		"nothing":      {gemini2, nil, "contents"},
+		"role of another API": {gemini2, []*genai.Content{genai.NewContentFromText("hi", "assistant")},
+			"Please use a valid role"},
 		"result without a call": {gemini2, []*genai.Content{genai.NewContentFromParts([]*genai.Part{result}, genai.RoleUser)},
 			"function call"},
 	} {

@@ -198,7 +198,9 @@ func TestOpenAIChatSDKReadsErrors(t *testing.T) {
 	require.Equal(t, "messages.[1].role", said.Param)
 	require.Contains(t, said.Message, "call")
 
-	require.Equal(t, http.StatusNotFound, ask(openAIChatParams()).StatusCode)
+	missed := ask(openAIChatParams())
+	require.Equal(t, http.StatusNotFound, missed.StatusCode)
+	require.Contains(t, missed.Message, "no rule of the server matches this request; the nearest of 1 is rule 1")
 	require.Len(t, srv.Journal(), 2, "a miss is not retried")
 
 	failing := openAIChatParams()

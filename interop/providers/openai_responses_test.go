@@ -244,7 +244,9 @@ func TestOpenAIResponsesSDKReadsErrors(t *testing.T) {
 	require.Equal(t, "input", said.Param)
 	require.Contains(t, said.Message, "call")
 
-	require.Equal(t, http.StatusNotFound, ask(openAIResponsesParams()).StatusCode)
+	missed := ask(openAIResponsesParams())
+	require.Equal(t, http.StatusNotFound, missed.StatusCode)
+	require.Contains(t, missed.Message, "no rule of the server matches this request; the nearest of 1 is rule 1")
 	require.Len(t, srv.Journal(), 2, "a miss is not retried")
 
 	failing := openAIResponsesParams()

@@ -15,7 +15,7 @@ var undeclaredServed = expect.Fails("adapter: it serves undeclared tools",
 	"declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused", "declare/no-model-call")
 
 var trusting = expect.Fails("adapter: it returns every answer of the model",
-	"tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
+	"tool-use/choice-none-filtered")
 
 // newest: left to itself, the client speaks the newest revision only.
 var newest = expect.In(server.V20251125, expect.NotApplicable(
@@ -42,7 +42,7 @@ func TestClients(t *testing.T) {
 		expect.Verdicts(t, permissive, undeclaredServed, expect.GivenIDs, trusting, expect.HandedOn)
 	})
 	t.Run("strict", func(t *testing.T) {
-		expect.Verdicts(t, strict, newest, expect.NoProcess, expect.Native, expect.NoProgress, expect.SeparateToken, heedless,
+		expect.Verdicts(t, strict, newest, expect.NoProcess, expect.Native, expect.NoProgress, heedless,
 			simple)
 	})
 }

@@ -27,11 +27,10 @@ func TestAdapterOfTheDocumentation(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, adapter.Close())
 	suite := conformance.Suite{Client: harness.Command("node", adapter.Name()), Skip: expect.SeparateRuns}
-	expect.Verdicts(t, suite, expect.NoProcess, javaScript, trusting, unchecked, typed,
+	expect.Verdicts(t, suite, expect.NoProcess, javaScript, trusting, typed,
 		expect.In(server.V20260728, expect.Unsupported("page: it uses no prompts and resources",
 			"mrtr/prompts-and-resources", "transport/header-value")),
 		expect.Warns("page: it closes its connections without a DELETE", "transport/ends-session"),
 		expect.Unsupported("page: it abandons no calls", "cancel/caller-cancels", "cancel/call-cancelled",
-			"cancel/model-ends", "cancel/ended-call", "cancel/no-retry", "cancel/names-own", "cancel/late-response"),
-		expect.In(server.V20251125, expect.NotApplicable("page: it requests no progress", "time/token-shape")))
+			"cancel/model-ends", "cancel/ended-call", "cancel/no-retry", "cancel/names-own", "cancel/late-response"))
 }

@@ -13,9 +13,9 @@ import (
 
 // numbersAndUses is for a run of some scenarios, javaScript for a full run.
 var (
-	floats = expect.Fails("language: JSON.parse decodes 9007199254740993 as …992, and the SDKs pass on only the "+
+	floats = expect.Warns("language: JSON.parse decodes 9007199254740993 as …992, and the SDKs pass on only the "+
 		"decoded value",
-		"tool-use/input-intact")
+		"always/server-was-given")
 	numbersAndUses = slices.Concat(floats, expect.GivenIDs)
 	javaScript     = slices.Concat(floats, expect.Native, expect.NoProgress, overStreams)
 )
@@ -38,12 +38,10 @@ var trusting = slices.Concat(expect.HandedOn,
 		"declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused", "declare/no-model-call"),
 	expect.Fails("adapter: it returns every answer of the model", "tool-use/choice-none-filtered"))
 
-// unchecked and typed are for v2. In 2025-11-25 both SDKs refuse a tool use for a request without tools.
+// typed is for v2.
 var (
-	unchecked = expect.In(server.V20260728, expect.Fails(
-		"SDK and adapter: neither checks the answer in 2026-07-28", "tool-use/no-tools-no-use"))
-	typed = slices.Concat(expect.SeparateToken, expect.In(server.V20260728, expect.Warns(
-		"SDK: it refuses a result without a resultType from a server of 2026-07-28", "mrtr/missing-result-type")))
+	typed = expect.In(server.V20260728, expect.Reports(
+		"fine: it refuses a result without a resultType from a server of 2026-07-28", "mrtr/missing-result-type"))
 )
 
 func installed(t testing.TB) {
@@ -63,7 +61,7 @@ func TestClients(t *testing.T) {
 		{"v1", []string{"node", "v1.mjs"}, expect.StrictMatters, slices.Concat(onlyLegacy, numbersAndUses, trusting)},
 		{"v1, strict", []string{"node", "v1.mjs", "--strict"}, nil, slices.Concat(onlyLegacy, refusesTasks, expect.NoPipe,
 			javaScript)},
-		{"v2", []string{"node", "v2.mjs"}, expect.StrictMatters, slices.Concat(numbersAndUses, trusting, unchecked)},
+		{"v2", []string{"node", "v2.mjs"}, expect.StrictMatters, slices.Concat(numbersAndUses, trusting)},
 		{"v2, strict", []string{"node", "v2.mjs", "--strict"}, nil, slices.Concat(expect.NoProcess, javaScript, typed,
 			expect.ClosedStream)},
 	} {
