@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"io"
 	"io/fs"
@@ -88,7 +89,7 @@ func TestThePagesShowTheCodeAsItIs(t *testing.T) {
 var kinds = []*regexp.Regexp{
 	regexp.MustCompile(`^console\n\$ mcp-conform `),           // TestThePagesShowTheCommandsOutput
 	regexp.MustCompile(`^(go|text)\n// [a-z_/]+\.(go|txt)\n`), // TestThePagesShowTheCodeAsItIs
-	regexp.MustCompile(`^js\n// adapter\.mjs\n`),              // TestTheAdapterOfInitIsThatOfThePage, and interop/typescript
+	regexp.MustCompile(`^js\n// adapter\.mjs\n`),              // TestTheAdapterOfInitIsThatOfThePage
 	regexp.MustCompile(`^(json|sh|yaml)\n(//|#) [a-z.-]+`),    // the files of TestTheCommandsOfThePagesWork
 	regexp.MustCompile(`^yaml\nname: `),                       // interop/reports
 	regexp.MustCompile(`^yaml\nknown:\n`),                     // TestTheBaselineOfThePageIsValid
@@ -120,7 +121,8 @@ var (
 )
 
 // notRun are lines of the pages that no test runs: what needs a network, and what is no command.
-var notRun = regexp.MustCompile(`^(go get|npm install|npx|MCP_CONFORM_CASSETTES=\S+) |^mcp-conform: |^ *[|2^]|^{"mcp-conform":`)
+var notRun = regexp.MustCompile(
+	`^(go get|npm install|npx|MCP_CONFORM_CASSETTES=\S+) |^mcp-conform: |^ *[|2^]|^{"mcp-conform":`)
 
 // Each command of the pages runs, on few cases. The built-in client stands in for the clients of the pages, and for npm
 // test a program that asks a model.
@@ -212,7 +214,7 @@ func runLine(t *testing.T, dir string, env []string, command string) {
 }
 
 var (
-	pageLink = regexp.MustCompile(`\]\(([^):]+?)(?:#([^)]*))?\)`)
+	pageLink = regexp.MustCompile(`\]\(([^):#]*)(?:#([^)]*))?\)`)
 	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	unlinked = regexp.MustCompile("[^a-z0-9 _-]")
 )
@@ -221,7 +223,7 @@ var (
 func TestTheLinksOfThePagesWork(t *testing.T) {
 	for path, text := range pages(t) {
 		for _, link := range pageLink.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
-			target := filepath.Join(filepath.Dir(path), link[1])
+			target := filepath.Join(filepath.Dir(path), cmp.Or(link[1], filepath.Base(path)))
 			info, err := os.Stat(target)
 			require.NoError(t, err, path)
 			if link[2] == "" || info.IsDir() || filepath.Ext(target) != ".md" {

@@ -40,7 +40,8 @@ func saveTraces(dir string, traces []*trace.Trace, has int) error {
 	return nil
 }
 
-// saveOutput writes what the client of a trace wrote, unless it wrote nothing. Then it removes the files of a checkpoint.
+// saveOutput writes what the client of a trace wrote. If it wrote nothing, it removes the files that a checkpoint wrote
+// under this name.
 func saveOutput(path string, t *trace.Trace) error {
 	var errs []error
 	for i := range t.Events {

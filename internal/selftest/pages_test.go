@@ -66,8 +66,8 @@ example: a built-in client with one bug, and what the check says about it. The s
 
     mcp-conform run -v --scenario parallel/results-reach-model --client builtin:mutant/first-result-only
 
-MUST and SHOULD are levels of the specification. ROBUST is what every user expects, ADVICE what most would like; MAY only
-reports. [How we know that a verdict is right](../verdicts.md) says how the checks are tested.
+MUST and SHOULD are levels of the specification. ROBUST is what every user expects, ADVICE what most would like.
+MAY only reports. [How we know that a verdict is right](../verdicts.md) says how the checks are tested.
 `)
 	for _, s := range conformance.Scenarios() {
 		fmt.Fprintf(&b, "\n**[%s](%s.md)**, %s:\n", s.ID, s.ID, s.Purpose)
