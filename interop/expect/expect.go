@@ -3,8 +3,8 @@
 // nobody's. Rows that several clients share belong here, and the tools that their tests need.
 //
 // A project that tests its client uses [conformance.Known] instead, as demohost does: it accepts failures, by message.
-// These tables test the checks by means of clients. So they also hold the verdicts that are no failures (a check that no
-// longer applies to an SDK is our bug) and the sentence that says why, and one row serves several clients and revisions.
+// These tables test the checks by means of clients. So they also have the verdicts that are no failures, since a check
+// that no longer applies to an SDK is our bug. And one row serves several clients and revisions.
 package expect
 
 import (

@@ -29,6 +29,7 @@ function unanswered() {
 // Aborts with the request, or after the time limit. Node 20 may lose AbortSignal.timeout within AbortSignal.any.
 function limited(signal) {
   const controller = new AbortController();
+  if (signal.aborted) controller.abort();
   signal.addEventListener("abort", () => controller.abort());
   setTimeout(() => controller.abort(), told.timeoutMs ?? 60_000).unref();
   return controller.signal;

@@ -10,6 +10,7 @@ const refuse = (code, message) => Object.assign(new Error(message), { code });
 // Aborts with the request, or after the time limit. Node 20 may lose AbortSignal.timeout within AbortSignal.any.
 function limited(signal) {
   const controller = new AbortController();
+  if (signal.aborted) controller.abort();
   signal.addEventListener("abort", () => controller.abort());
   setTimeout(() => controller.abort(), told.timeoutMs).unref();
   return controller.signal;
