@@ -146,7 +146,7 @@ func (p *Player) match(r *request) (*interaction, error) {
 }
 
 // nearest returns the interaction of the request's kind with the fewest differences and, among equals, the most similar
-// values; the first of several. Nil: there is none.
+// values; the first of several. It returns nil for none.
 func (p *Player) nearest(r *request) (nearest *interaction, least differences) {
 	for _, i := range p.interactions {
 		if i.request.kind != r.kind {

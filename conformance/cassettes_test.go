@@ -140,7 +140,7 @@ func recordedFrom(scenario string, config reference.Config) func(context.Context
 	return reference.Client(config)
 }
 
-// unzipped returns the text of a gzip file; nil if there is none.
+// unzipped returns the text of a gzip file; nil for a missing file.
 func unzipped(path string) []byte {
 	data, err := os.ReadFile(path)
 	if err != nil {

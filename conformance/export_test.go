@@ -8,3 +8,6 @@ import (
 func MakeHostile() { basic.Scenario.Cases[0].Hostile = true }
 
 var Catalogue = catalogue
+
+// Settled is settled.
+var Settled = settled

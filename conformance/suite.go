@@ -51,6 +51,10 @@ type Suite struct {
 	Reproduce func(r *report.Result) string
 	// Progress is called as [harness.Runner] says, for all revisions; nil for no call.
 	Progress func(harness.Progress)
+	// Checkpoint is called during Run when sessions have ended, with the results so far, marked as interrupted, and the
+	// traces in the order in which their sessions ended. The first of them are those of the previous call. It is called by
+	// one goroutine, and not after Run has returned. Nil for no call.
+	Checkpoint func(*report.Results, []*trace.Trace)
 	// Fuzz is the number of malformed requests per revision that Seed generates in addition to the catalogue's.
 	Fuzz int
 	// Explore is the number of valid conversations per revision that Seed generates; 0 for [DefaultExplore], negative for
@@ -77,7 +81,13 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	if err != nil {
 		return nil, nil, err
 	}
-	traces, err := s.play(ctx, revisions, chosen)
+	ended := func(*trace.Trace) {}
+	if s.Checkpoint != nil {
+		c := startCheckpoints(func(ended []*trace.Trace) { s.checkpoint(ended, revisions, chosen) })
+		defer c.stop()
+		ended = c.add
+	}
+	traces, err := s.play(ctx, revisions, chosen, ended)
 	var usage *harness.CommandError
 	if errors.As(err, &usage) {
 		return nil, nil, usage
@@ -105,7 +115,7 @@ func (s *Suite) Play(ctx context.Context) ([]*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return suite.play(ctx, revisions, chosen)
+	return suite.play(ctx, revisions, chosen, nil)
 }
 
 // Judge judges the traces of all shards as Run would have judged the whole run. The traces of each shard are in the
@@ -116,7 +126,12 @@ func (s *Suite) Judge(traces []*trace.Trace) (*report.Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	var inOrder []*trace.Trace
+	return suite.judge(inOrder(traces, revisions, chosen), chosen)
+}
+
+// inOrder returns traces in the order of a whole run.
+func inOrder(traces []*trace.Trace, revisions []server.Revision, chosen *selection) []*trace.Trace {
+	var sorted []*trace.Trace
 	for _, revision := range revisions {
 		index := map[string]int{}
 		for i, c := range chosen.cases(revision) {
@@ -131,9 +146,9 @@ func (s *Suite) Judge(traces []*trace.Trace) (*report.Results, error) {
 		slices.SortStableFunc(own, func(a, b *trace.Trace) int {
 			return cmp.Compare(index[a.Header.Cases[0].ID], index[b.Header.Cases[0].ID])
 		})
-		inOrder = append(inOrder, own...)
+		sorted = append(sorted, own...)
 	}
-	return suite.judge(inOrder, chosen)
+	return sorted
 }
 
 // choose returns what the suite plays and judges.
@@ -178,8 +193,11 @@ func (s *Suite) revisions() ([]server.Revision, error) {
 	return revisions, nil
 }
 
-// play plays the revisions, concurrently if Parallel allows it, and returns the traces in their order.
-func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *selection) ([]*trace.Trace, error) {
+// play plays the revisions, concurrently if Parallel allows it, and returns the traces in their order. It calls ended
+// for each session; nil for no call.
+func (s *Suite) play(
+	ctx context.Context, revisions []server.Revision, chosen *selection, ended func(*trace.Trace),
+) ([]*trace.Trace, error) {
 	traces := make([][]*trace.Trace, len(revisions))
 	errs := make([]error, len(revisions))
 	atOnce := max(min(s.Parallel, len(revisions)), 1) // Each revision gets its share of the concurrent sessions.
@@ -189,7 +207,9 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 			errs[i] = ctx.Err()
 			return
 		}
-		errs[i] = s.playRevision(ctx, s.runner(revisions[i], s.Parallel/atOnce), cases, func(t *trace.Trace) {
+		runner := s.runner(revisions[i], s.Parallel/atOnce)
+		runner.Ended = ended
+		errs[i] = s.playRevision(ctx, runner, cases, func(t *trace.Trace) {
 			traces[i] = append(traces[i], t)
 		})
 	}

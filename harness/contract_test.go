@@ -3,6 +3,8 @@ package harness
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -189,4 +191,15 @@ func FuzzEnvFromProcess(f *testing.F) {
 		require.ElementsMatch(t, env.Tools, again.Tools)
 		require.Len(t, again.Model, len(env.Model))
 	})
+}
+
+func TestThePageForAdaptersNamesEveryMemberOfTheContext(t *testing.T) {
+	page, err := os.ReadFile("../docs/adapters.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(page), "| member of the context |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, member := range reflect.VisibleFields(reflect.TypeFor[contextVar]()) {
+		name, _, _ := strings.Cut(member.Tag.Get("json"), ",")
+		require.Contains(t, table, "`"+name+"`")
+	}
 }

@@ -65,6 +65,8 @@ type Runner struct {
 	Shard, Shards int
 	// Progress is called when a session begins, calls a tool, and ends; nil for no call. Sessions call it concurrently.
 	Progress func(Progress)
+	// Ended is called with the trace of each session soon after its end. Sessions call it concurrently. Nil for no call.
+	Ended func(*trace.Trace)
 
 	counts *counts // of a Run; nil outside
 }

@@ -50,24 +50,24 @@ func (r *run) all(sessions []batch) []finished {
 	}
 	var beside []finished
 	var wait sync.WaitGroup
-	wait.Go(func() { beside = r.each(r.ctx, waiting, make(chan struct{}, mostWaiting), r.startInTurn, nil) })
+	wait.Go(func() { beside = r.each(r.ctx, waiting, make(chan struct{}, mostWaiting), r.startInTurn, r.ended) })
 	var done []finished
 	for round := 1; len(together) > 0; round++ {
-		over := r.each(r.ctx, together, r.slots, r.playNow, nil)
-		together = nil
-		for i := range over {
-			if r.ctx.Err() != nil {
-				break
+		var again []batch
+		done = append(done, r.each(r.ctx, together, r.slots, r.playNow, func(i int, f *finished) {
+			if r.ctx.Err() == nil {
+				again = append(again, f.rerun(round < mostStuck)...)
 			}
-			for _, b := range over[i].rerun(round < mostStuck) {
-				if b.single() {
-					single = append(single, b)
-				} else {
-					together = append(together, b)
-				}
+			r.ended(i, f)
+		})...)
+		together = nil
+		for _, b := range again {
+			if b.single() {
+				single = append(single, b)
+			} else {
+				together = append(together, b)
 			}
 		}
-		done = append(done, over...)
 	}
 	slices.SortStableFunc(single, func(a, b batch) int { return cmp.Compare(a.index[0], b.index[0]) })
 	done = append(done, r.untilStuck(single)...)
@@ -75,6 +75,13 @@ func (r *run) all(sessions []batch) []finished {
 	done = append(done, beside...)
 	slices.SortStableFunc(done, func(a, b finished) int { return cmp.Compare(a.index[0], b.index[0]) })
 	return done
+}
+
+// ended passes on the trace of a session that is over.
+func (r *run) ended(_ int, f *finished) {
+	if r.Ended != nil && f.trace != nil {
+		r.Ended(f.trace)
+	}
 }
 
 // playNow plays a session.
@@ -102,7 +109,7 @@ func (r *run) startInTurn(ctx context.Context, cases []Case) (*trace.Trace, erro
 }
 
 // each plays the sessions, as many at once as there are slots, and returns them in their order. It calls over for each
-// session in that order, as soon as the session and those before it are over; nil for no call.
+// session in that order, as soon as the session and those before it are over.
 func (r *run) each(
 	ctx context.Context, sessions []batch, slots chan struct{}, play playSession, over func(int, *finished),
 ) []finished {
@@ -125,9 +132,7 @@ func (r *run) each(
 	})
 	for i := range ended {
 		<-ended[i]
-		if over != nil {
-			over(i, &done[i])
-		}
+		over(i, &done[i])
 	}
 	running.Wait()
 	return done
@@ -143,6 +148,7 @@ func (r *run) untilStuck(sessions []batch) []finished {
 		if kept < len(sessions) || f.trace == nil {
 			return
 		}
+		r.ended(i, f)
 		reason := stuck(f.trace, r.inVirtualTime(&f.cases[0]))
 		mark = trace.MarkNotPlayed
 		switch inARow++; reason {

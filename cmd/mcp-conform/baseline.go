@@ -67,7 +67,7 @@ func (c *baselineCommand) Run(s streams) error {
 	}
 	text, changes := file.Update(rs, fresh)
 	if official != nil {
-		if names := official.Unmatched(); names != nil {
+		if names := official.Unmatched(); len(names) > 0 {
 			fmt.Fprintf(s.err, "mcp-conform: %s: no failure of this run matches %s\n", c.Import, strings.Join(names, ", "))
 		}
 	}

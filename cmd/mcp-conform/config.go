@@ -124,8 +124,8 @@ func (b *clientWords) add(m yaml.MapItem, at ...string) (err error) {
 	if flag < 0 || slices.Contains(notConfigured, member) {
 		return b.file.wrong(unknownMember(member, b.flags), at...)
 	}
-	if b.given[member] != nil {
-		return nil
+	if b.given[member] != nil || b.given["shard"] != nil && (member == "report" || member == "format") {
+		return nil // A shard only plays: mcp-conform merge writes the reports.
 	}
 	more, err := flagWords(b.flags[flag], m.Value)
 	if err != nil {

@@ -83,7 +83,12 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 		selected = "" // Part of every run.
 	}
 	explainLine(b, "reproduce", "mcp-conform run"+selected+" -- COMMAND")
+	scenario, name, _ := strings.Cut(c.ID, "/")
+	explainLine(b, "page", checkPages+scenario+".md#"+name)
 }
+
+// checkPages is where the pages of the checks are.
+const checkPages = "https://github.com/mcp-conform/mcp-conform/blob/main/docs/checks/"
 
 // clientScenario begins the IDs of the checks of the client as a whole.
 const clientScenario = "client/"

@@ -25,7 +25,7 @@ func (c *selftestCommand) faults(ctx context.Context, s streams) error {
 		}
 		dir, err := claim(c.Out, s.err)
 		if err == nil {
-			err = save(dir, f.Results, f.Traces)
+			err = save(dir, f.Results, f.Traces, 0)
 		}
 		if err != nil {
 			return err

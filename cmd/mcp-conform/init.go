@@ -16,6 +16,14 @@ import (
 //go:embed init
 var initFiles embed.FS
 
+// next is what to do after init, by kind.
+var next = map[string]string{
+	"python":     "mcp-conform run adapter",
+	"typescript": "npm install @modelcontextprotocol/client, and mcp-conform run adapter",
+	"go":         "the commands at the beginning of sampling_test.go",
+	"host":       "write your host's command into mcp-conform.yaml, and mcp-conform run host",
+}
+
 type initCommand struct {
 	Kind string `arg:"" enum:"python,typescript,go,host" help:"What to test: a client in a language, or a host."`
 	Dir  string `arg:"" optional:"" default:"." help:"Folder for the files (default: the current one)."`
@@ -47,5 +55,6 @@ func (c *initCommand) Run(s streams) error {
 		}
 		fmt.Fprintln(s.out, target(e.Name()))
 	}
+	fmt.Fprintln(s.err, "mcp-conform: next:", next[c.Kind])
 	return nil
 }

@@ -74,7 +74,7 @@ func (c *recordedCommand) run(
 		return usage(err)
 	}
 	options = append(append(options, more...), cassettes.WithMode(mode))
-	before, _ := os.ReadFile(file) // fails if there is none
+	before, _ := os.ReadFile(file) // nil for a new file
 	proxy, err := cassettes.StartProxy(file, options...)
 	if err != nil {
 		return usage(err)

@@ -76,7 +76,7 @@ func readRun(path string) (html.Run, error) {
 	return run, err
 }
 
-// readTraces reads the traces of a folder; nil if there is none.
+// readTraces reads the traces of a folder; nil if the folder does not exist.
 func readTraces(dir string) ([]*trace.Trace, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -199,6 +199,9 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 	if c.Shard != "" {
 		return c.playShard(ctx, suite, s, args, done)
 	}
+	if c.Out != "" || len(c.Report) > 0 {
+		suite.Checkpoint = c.checkpoint(known, began)
+	}
 	results, traces, runErr := suite.Run(ctx)
 	done()
 	if results == nil {
@@ -215,18 +218,36 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 // finish applies the baseline, shows the results, and writes them as files.
 func (c *runCommand) finish(s streams, known *baseline.File, began time.Time, results *report.Results,
 	traces []*trace.Trace) error {
-	if known != nil {
-		*results = *baseline.Apply(results, known.Entries, began.Format(time.DateOnly))
-	}
+	withKnown(results, known, began)
 	_, err := s.out.Write(c.report(results, s, time.Since(began)))
 	err = errors.Join(err, c.Report.write(results, formatOptions{c.Strict, began, traces}),
 		onGitHub(results, c.Strict, s.err))
 	if err == nil && c.Out != "" {
-		if err = save(c.Out, results, traces); err == nil {
+		if err = save(c.Out, results, traces, 0); err == nil {
 			fmt.Fprintf(s.err, "mcp-conform: wrote results and traces to %s\n", c.Out)
 		}
 	}
 	return err
+}
+
+// withKnown applies a baseline; nil for none.
+func withKnown(results *report.Results, known *baseline.File, began time.Time) {
+	if known != nil {
+		*results = *baseline.Apply(results, known.Entries, began.Format(time.DateOnly))
+	}
+}
+
+// checkpoint returns a function that writes the files of an unfinished run, so that a killed run leaves what was done.
+// An error shows again at the end of the run.
+func (c *runCommand) checkpoint(known *baseline.File, began time.Time) func(*report.Results, []*trace.Trace) {
+	saved := 0
+	return func(results *report.Results, traces []*trace.Trace) {
+		withKnown(results, known, began)
+		_ = c.Report.write(results, formatOptions{c.Strict, began, traces})
+		if c.Out != "" && save(c.Out, results, traces, saved) == nil {
+			saved = len(traces)
+		}
+	}
 }
 
 // report encodes the results. One check that is selected alone shows its evidence.

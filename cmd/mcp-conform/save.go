@@ -12,18 +12,22 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// save writes results and traces into a folder of [claim]. Each file is written completely or not at all.
-func save(dir string, results *report.Results, traces []*trace.Trace) error {
-	if err := saveTraces(dir, traces); err != nil {
+// save writes results and traces into a folder of [claim], except the first traces, which it has. Each file is written
+// completely or not at all.
+func save(dir string, results *report.Results, traces []*trace.Trace, has int) error {
+	if err := saveTraces(dir, traces, has); err != nil {
 		return err
 	}
 	return writeBytes(filepath.Join(dir, "results.json"), report.JSON(results))
 }
 
-func saveTraces(dir string, traces []*trace.Trace) error {
+func saveTraces(dir string, traces []*trace.Trace, has int) error {
 	written := map[string]int{}
-	for _, t := range traces {
+	for i, t := range traces {
 		written[t.Header.Revision]++
+		if i < has {
+			continue
+		}
 		name := t.Header.Revision
 		if n := written[name]; n > 1 {
 			name = fmt.Sprintf("%s-%d", name, n)
@@ -36,7 +40,8 @@ func saveTraces(dir string, traces []*trace.Trace) error {
 	return nil
 }
 
-// saveOutput writes what the client of a trace wrote, unless it wrote nothing.
+// saveOutput writes what the client of a trace wrote. If it wrote nothing, it removes the files that a checkpoint wrote
+// under this name.
 func saveOutput(path string, t *trace.Trace) error {
 	var errs []error
 	for i := range t.Events {
@@ -45,7 +50,9 @@ func saveOutput(path string, t *trace.Trace) error {
 			continue
 		}
 		for ending, text := range map[string]string{".stdout": p.Stdout, ".stderr": p.Stderr} {
-			if text != "" {
+			if text == "" {
+				_ = os.Remove(path + ending)
+			} else {
 				errs = append(errs, writeFile(path+ending, func(w io.Writer) error {
 					_, err := io.WriteString(w, text)
 					return err

@@ -70,7 +70,7 @@ func (c *runCommand) playShard(
 		return &exitError{exitInterrupted, errors.New("interrupted: the shard is not complete, and was not written")}
 	}
 	if err == nil {
-		err = saveTraces(c.Out, traces)
+		err = saveTraces(c.Out, traces, 0)
 	}
 	if err != nil {
 		release(c.Out)

@@ -244,7 +244,7 @@ func TestTheErrorForAnInvalidFileNamesTheLine(t *testing.T) {
 func TestTheExampleOfTheDocumentsIsValid(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "running.md"))
 	require.NoError(t, err)
-	_, example, found := strings.Cut(string(page), "```json\n")
+	_, example, found := strings.Cut(string(page), "```json\n// oslo.json\n")
 	require.True(t, found)
 	example, _, _ = strings.Cut(example, "```")
 	c, err := Read([]byte(example))

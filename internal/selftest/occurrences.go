@@ -94,7 +94,7 @@ func (o *occurrences) note(id string, f mutants.Facts) {
 	}
 }
 
-// choose chooses examples. A malformed request is none: a client refuses it, whatever it does to others.
+// choose chooses examples. Malformed requests are left out: every client refuses them.
 func (o *occurrences) choose() {
 	for _, s := range chapters() {
 		for _, c := range mutants.Conditions() {

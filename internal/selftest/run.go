@@ -21,7 +21,7 @@ func (j *job) run(ctx context.Context, o Options) (Row, error) { return j.runWit
 // runWith runs the client. The witness, if there is one, notes in which cases its bug changed something.
 func (j *job) runWith(ctx context.Context, o Options, seen *witness) (Row, error) {
 	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{},
-		Passed: []string{}, reports: map[string]map[string]string{}}
+		Passed: []string{}, Failed: map[string]report.Result{}, reports: map[string]map[string]string{}}
 	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble, Only: j.only,
 		Skip: j.skipped(o)}
 	client := reference.Client(j.setting.config)
@@ -117,6 +117,9 @@ func (j *job) limit(o Options) time.Duration {
 func (row *Row) add(rs *report.Results) error {
 	for i := range rs.Results {
 		r := &rs.Results[i]
+		if r.Level == report.May || r.Failed(true) {
+			row.Failed[r.ID()] = *r
+		}
 		if r.Level == report.May {
 			row.reports[r.ID()] = map[string]string{}
 			for _, c := range r.Cases {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
 
@@ -56,6 +57,9 @@ type Row struct {
 	Passed []string `json:"passed"`
 	// Fired is how many times the mutant's bug changed something.
 	Fired int64 `json:"fired,omitempty"`
+
+	// Failed has the results of Killed and, of checks of level MAY, all, by ID.
+	Failed map[string]report.Result `json:"-"`
 
 	reports map[string]map[string]string // messages of checks of level MAY, by check and case
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/selftest"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/conditions.txt")
+var update = flag.Bool("update", false, "rewrite testdata/conditions.txt and docs/checks")
 
 func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
@@ -30,6 +30,9 @@ func TestTheReferencePassesAndEachMutantFailsItsChecks(t *testing.T) {
 	require.NoError(t, err)
 	for _, wrong := range m.Wrong {
 		t.Error(wrong)
+	}
+	if os.Getenv("MCP_CONFORM_MATRIX") != "whole" { // The pages have the failures of the sample.
+		checkPages(t, m)
 	}
 }
 

@@ -1,6 +1,10 @@
 // Package expect compares the verdicts on a client with a table of expected verdicts, in both directions: a fixed
 // fault is reported like a new one. Each row says why its verdict is right: the fault of the SDK, of the adapter, or
 // nobody's. Rows that several clients share belong here, and the tools that their tests need.
+//
+// A project that tests its client uses [conformance.Known] instead, as demohost does: it accepts failures, by message.
+// These tables test the checks by means of clients. So they also have the verdicts that are no failures, since a check
+// that no longer applies to an SDK is our bug. And one row serves several clients and revisions.
 package expect
 
 import (

@@ -27,7 +27,7 @@ func TestTheWorkflowsOfTheDocumentationPassActionlint(t *testing.T) {
 			require.Empty(t, problems, "%s: %s", path, out.String())
 		}
 	}
-	require.Equal(t, 2, found)
+	require.Equal(t, 3, found)
 }
 
 func TestActionlintReadsTheAction(t *testing.T) {

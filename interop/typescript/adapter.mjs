@@ -26,6 +26,15 @@ function unanswered() {
   throw new Refusal(-32603, "the model did not answer");
 }
 
+// Aborts with the request, or after the time limit. Node 20 may lose AbortSignal.timeout within AbortSignal.any.
+function limited(signal) {
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort();
+  signal.addEventListener("abort", () => controller.abort());
+  setTimeout(() => controller.abort(), told.timeoutMs ?? 60_000).unref();
+  return controller.signal;
+}
+
 /** Answers a sampling request: the user decides, and the model is asked. */
 export async function sample(params, signal) {
   if (strict) {
@@ -37,7 +46,7 @@ export async function sample(params, signal) {
     method: "POST",
     headers: { "Content-Type": "application/json", Authorization: `Bearer ${told.key}` },
     body: JSON.stringify(params),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(told.timeoutMs ?? 60_000)]), // includes the body
+    signal: limited(signal), // includes the body
   }).catch(unanswered);
   giveUp?.(); // the model begins to answer
   // The server must not see the provider's message.

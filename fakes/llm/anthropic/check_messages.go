@@ -304,7 +304,7 @@ func checkSystem(q *request) *dialect.Error {
 	return nil
 }
 
-// neighbor returns the nearest message that is not a system message, in direction 1 or -1. Nil: there is none.
+// neighbor returns the nearest message that is not a system message, in direction 1 or -1; nil for none.
 func (q *request) neighbor(i, direction int) *message {
 	for i += direction; i >= 0 && i < len(q.messages); i += direction {
 		if q.messages[i].role != "system" {

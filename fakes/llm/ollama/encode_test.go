@@ -63,7 +63,7 @@ func TestStreamEvents(t *testing.T) {
 			dialect.Reply{Model: "x:no-ids", Content: []dialect.Block{asks("add", `{}`)}}},
 		{"a late use is on the last line", "m",
 			dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), asks("sub", `{}`)}}},
-		{"late text is none", "m", dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), says("so")}}},
+		{"late text is dropped", "m", dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), says("so")}}},
 		{"late use of nothing", "m", dialect.Reply{LateUse: true}},
 		{"invalid JSON arguments", "m", dialect.Reply{Content: []dialect.Block{asks("a", `{"`)}}},
 		{"arguments that are an array", "m", dialect.Reply{Content: []dialect.Block{asks("a", `[]`), asks("add", `{}`)}}},

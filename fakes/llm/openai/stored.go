@@ -17,7 +17,7 @@ func (o responses) Complete(body []byte, kept func(id string) json.RawMessage) (
 	var items []json.RawMessage
 	add := func(id string) bool {
 		var stored []json.RawMessage
-		err := json.Unmarshal(kept(id), &stored) // nil is no JSON
+		err := json.Unmarshal(kept(id), &stored) // nil, for an unknown id, is invalid JSON
 		items = append(items, stored...)
 		return err == nil
 	}

@@ -7,6 +7,15 @@ const client = new Client({ name: "adapter", version: "1" }, { capabilities: tol
 
 const refuse = (code, message) => Object.assign(new Error(message), { code });
 
+// Aborts with the request, or after the time limit. Node 20 may lose AbortSignal.timeout within AbortSignal.any.
+function limited(signal) {
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort();
+  signal.addEventListener("abort", () => controller.abort());
+  setTimeout(() => controller.abort(), told.timeoutMs).unref();
+  return controller.signal;
+}
+
 console.log(JSON.stringify({ "mcp-conform": "supports", feature: "decisions" })); // the adapter follows told.decision
 
 if (told.capabilities.sampling) {
@@ -16,7 +25,7 @@ if (told.capabilities.sampling) {
       method: "POST",
       headers: { "Content-Type": "application/json", Authorization: `Bearer ${told.key}` },
       body: JSON.stringify(params),
-      signal: AbortSignal.any([mcpReq.signal, AbortSignal.timeout(told.timeoutMs)]),
+      signal: limited(mcpReq.signal),
     });
     if (!response.ok) throw refuse(-32603, "the model did not answer"); // without its message
     const result = await response.json();

@@ -170,7 +170,7 @@ func roundsOfAllCalls(e *evidence.Case) []*evidence.Round {
 	return rounds
 }
 
-// requestOf returns the sampling request of the case whose token a notification has; nil if there is none before it.
+// requestOf returns the sampling request of the case whose token a notification has and that precedes it; nil for none.
 func requestOf(e *evidence.Case, note evidence.ProgressNote) *evidence.Round {
 	for _, r := range roundsOfAllCalls(e) {
 		token, earlier := r.Token(), e.Session.Order[r.Asked.Ref] < e.Session.Order[note.Ref]
