@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/consent"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/declare"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/explore"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/hostloop"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/loop"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/malformed"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/mrtr"
@@ -38,7 +39,7 @@ func catalogue() check.Catalogue {
 		always.Scenario,
 		declare.Scenario, basic.Scenario, tooluse.Scenario, parallel.Scenario, loop.Scenario, balance.Scenario,
 		malformed.Scenario, cancel.Scenario, timing.Scenario, provider.Scenario, consent.Scenario, mrtr.Scenario,
-		transport.Scenario, tasks.Scenario, clientloop.Scenario, explore.Scenario,
+		transport.Scenario, tasks.Scenario, clientloop.Scenario, hostloop.Scenario, explore.Scenario,
 	}
 }
 

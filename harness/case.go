@@ -29,6 +29,10 @@ type Case struct {
 	Tools []server.Tool
 	// ClientLoop is for cases that are played only if the client runs the tool loop itself, as the others show.
 	ClientLoop bool
+	// HostTurns are what the model of a host says, one turn after the other, once the host has called the case's tool: its
+	// mistakes. Tools have their names on the server. Such a case is played only for hosts ([Client.Agent]). It must be
+	// Isolated: the host may end there. Nil for other cases.
+	HostTurns [][]llm.Block
 	// Make replaces Handler, Script and Tools: it makes them anew for each session. It is for a case in which they have
 	// something in common, such as an [llm.Gate], or need the client's limits; else nil.
 	Make func(Limits) Stage

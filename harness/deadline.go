@@ -39,6 +39,8 @@ type pulse struct {
 	samples  atomic.Int64 // sampling requests that it received
 
 	answers atomic.Int64 // of the model
+	turns   atomic.Int64 // of a host
+	planned int64        // how many turns of a host the case plays
 
 	over atomic.Bool   // the harness ends the client, and what follows does not count
 	last atomic.Int64  // the time of the last step
@@ -68,8 +70,8 @@ func (p *pulse) see(e *trace.Event) {
 	counted := e.Case != "" && e.Call <= mostCounted
 	switch {
 	case p.over.Load():
-	case e.End != nil && e.End.Host: // a turn of its own is a sign of life
-		p.step(false)
+	case e.End != nil && e.End.Host: // a turn of its own is a sign of life, and progress if the case plays it
+		p.step(p.turns.Add(1) <= p.planned)
 	case e.End != nil: // repeated refusals by the model are no progress
 		if e.End.Status == http.StatusOK && e.End.Fault == "" {
 			p.step(p.answers.Add(1) <= MostAttempts*p.samples.Load())

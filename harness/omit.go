@@ -42,6 +42,9 @@ func (r *run) omitted(c *Case) trace.Mark {
 		return trace.Mark{Name: trace.MarkInapplicable, Text: "the client never abandons a call (--has never-abandons)"}
 	case c.Carrier != "" && has(ToolsOnly):
 		return trace.Mark{Name: trace.MarkInapplicable, Text: "the client uses no prompts and resources (--has tools-only)"}
+	case c.HostTurns != nil && !r.Client.Agent:
+		return trace.Mark{Name: trace.MarkInapplicable,
+			Text: "the client is not a host with a model of its own ({prompt} in the command, or --agent)"}
 	case c.Abandon && r.Client.Agent:
 		return trace.Mark{Name: trace.MarkUnsupported,
 			Text: "nothing makes a host abandon a call; if it never does, say so with --has never-abandons"}

@@ -65,7 +65,7 @@ func (r *Runner) play(
 	ctx context.Context, cases []Case, started func(*trace.Recorder), spoke func(),
 ) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
-	var seen pulse
+	seen := pulse{planned: int64(len(cases[0].HostTurns))}
 	connected := make(chan struct{})
 	connect := sync.OnceFunc(func() { close(connected) })
 	say := r.progress(cases, limit)
@@ -228,6 +228,12 @@ func (r *Runner) startFakes(
 		if agent != nil && c.Carrier == "" {
 			agent.Tools = append(agent.Tools, llm.Tool{Name: tool.Name, Description: tool.Description})
 			tool.InputSchema = withProperties
+		}
+		if agent != nil && c.HostTurns != nil {
+			agent.Turns = c.HostTurns
+			for _, other := range staged[i].Tools {
+				agent.Others = append(agent.Others, llm.Tool{Name: other.Name, Description: other.Description})
+			}
 		}
 		tools = append(append(tools, tool), staged[i].Tools...)
 	}

@@ -25,6 +25,12 @@ type Agent struct {
 	Tools []Tool
 	// Called reports whether a tool was called. Nil: the history of each request tells.
 	Called func(tool string) bool
+	// Turns are what the model says once the first tool was called, one after the other, before it calls the next tool:
+	// its mistakes. A use of one of the Tools or Others has the name under which the host offers the tool. Invalid JSON arguments are left out where the provider sends no
+	// text. Nil for none.
+	Turns [][]Block
+	// Others are tools that only Turns use.
+	Others []Tool
 }
 
 // mostRequests is how often a tool is requested that is neither called nor in the history.
@@ -33,17 +39,19 @@ const mostRequests = 3
 // agent is the Agent of a server.
 type agent struct {
 	Agent
+	known  []Tool // Tools and Others
 	serial atomic.Int64
 
 	mu        sync.Mutex
 	requested map[string]int // by tool
+	turn      int            // how many Turns are over
 }
 
 func newAgent(a *Agent) *agent {
 	if a == nil {
 		return nil
 	}
-	own := &agent{Agent: *a, requested: map[string]int{}}
+	own := &agent{Agent: *a, known: slices.Concat(a.Tools, a.Others), requested: map[string]int{}}
 	own.serial.Store(firstSerial(a.Mark))
 	return own
 }
@@ -91,12 +99,17 @@ func (a *agent) speaks(text string, marks []string) (host, known bool) {
 // serves reports whether a name is that of one of the tools, or of one with a prefix.
 func (a *agent) serves(name string) bool { return name != "" && a.tool(&Tool{Name: name}) != "" }
 
-// tool returns the name of the tool that a host offers; "" for another tool. The longest name that fits counts.
-func (a *agent) tool(offered *Tool) string {
+// tool returns the name of the tool that a host offers; "" for another tool.
+func (a *agent) tool(offered *Tool) string { return MatchTool(offered, a.known) }
+
+// MatchTool returns the name of the tool that a client offers to its model; "" for none of the tools. The client may
+// put a prefix before the name, such as mcp__server__ or server/. The longest name that fits counts. A tool with the
+// description of one of the tools may have any name.
+func MatchTool(offered *Tool, tools []Tool) string {
 	found := ""
 	name := plainName(offered.Name)
-	for i := range a.Tools {
-		t := &a.Tools[i]
+	for i := range tools {
+		t := &tools[i]
 		front, fits := strings.CutSuffix(name, plainName(t.Name))
 		fits = fits && (front == "" || strings.HasSuffix(front, "_"))
 		if t.Description != "" && strings.Contains(offered.Description, t.Description) {
@@ -107,6 +120,21 @@ func (a *agent) tool(offered *Tool) string {
 		}
 	}
 	return found
+}
+
+// AsOffered returns the blocks of a reply with the names under which the request offers the tools (see [MatchTool]).
+func AsOffered(blocks []Block, tools []Tool, req *Request) []Block {
+	blocks = slices.Clone(blocks)
+	for i := range blocks {
+		b := &blocks[i]
+		at := slices.IndexFunc(req.Tools, func(t Tool) bool {
+			return b.Type == dialect.ToolUse && MatchTool(&t, tools) == b.Name
+		})
+		if at >= 0 {
+			b.Name = req.Tools[at].Name
+		}
+	}
+	return blocks
 }
 
 // plainName is a name without differences that hosts make: case, and the characters between words.
@@ -134,6 +162,10 @@ func (a *agent) offered(tools []Tool) map[string]*Tool {
 func (a *agent) reply(req *Request) *dialect.Reply {
 	reply := &dialect.Reply{Serial: a.serial.Add(1)}
 	offered := a.offered(req.Tools)
+	if turn := a.mistake(req, offered); turn != nil {
+		reply.Content = *turn
+		return reply
+	}
 	switch next := a.next(req, offered); {
 	case next != nil:
 		reply.Content = []Block{Call(next.Name, string(example(next.InputSchema, 0)))}
@@ -145,20 +177,46 @@ func (a *agent) reply(req *Request) *dialect.Reply {
 	return reply
 }
 
+// mistake returns the next of Turns, if it is due; else nil.
+func (a *agent) mistake(req *Request, offered map[string]*Tool) *[]Block {
+	if len(a.Turns) == 0 || len(offered) == 0 || !a.done(req)(a.Tools[0].Name) {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.turn < len(a.Turns) && !req.ArgumentsAreText() && slices.ContainsFunc(a.Turns[a.turn], invalidJSON) {
+		a.turn++
+	}
+	if a.turn == len(a.Turns) {
+		return nil
+	}
+	a.turn++
+	blocks := AsOffered(a.Turns[a.turn-1], a.known, req)
+	return &blocks
+}
+
+func invalidJSON(b Block) bool { return b.Type == dialect.ToolUse && !json.Valid(b.Input) }
+
+// done returns a function that reports whether a tool was called.
+func (a *agent) done(req *Request) func(tool string) bool {
+	used := map[string]bool{}
+	for _, use := range dialect.Blocks(req.Messages, dialect.ToolUse) {
+		used[a.tool(&Tool{Name: use.Name})] = true
+	}
+	return func(tool string) bool { return used[tool] || a.Called != nil && a.Called(tool) }
+}
+
 // next returns the tool to call in a turn; nil for none.
 func (a *agent) next(req *Request, offered map[string]*Tool) *Tool {
 	if req.ToolChoice == dialect.ChoiceNone {
 		return nil
 	}
-	done := map[string]bool{}
-	for _, use := range dialect.Blocks(req.Messages, dialect.ToolUse) {
-		done[a.tool(&Tool{Name: use.Name})] = true
-	}
+	done := a.done(req)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range a.Tools {
 		name := a.Tools[i].Name
-		if offered[name] == nil || done[name] || a.Called != nil && a.Called(name) || a.requested[name] == mostRequests {
+		if offered[name] == nil || done(name) || a.requested[name] == mostRequests {
 			continue
 		}
 		a.requested[name]++

@@ -16,13 +16,17 @@ import (
 
 // Host returns a host with a model of its own, for [harness.Agent]. It gives its model the prompt and the tools of the
 // server, calls those that the model uses, and ends when the model answers with a text. It answers samples as [Client]
-// does.
+// does. Of a mistake it tells the model: see [Mistakes].
 func Host(config Config) func(context.Context, harness.Env) error {
 	return func(ctx context.Context, env harness.Env) error {
 		o, m := config.prepare(&env)
-		h := &host{env: &env, turns: config.Turns, model: model.New(m), messages: []any{message("user", text(env.Prompt))}}
+		h := &host{env: &env, turns: config.Turns, mistakes: mistakes(), model: model.New(m),
+			messages: []any{message("user", text(env.Prompt))}}
 		if config.EditHost != nil {
 			config.EditHost(h.params, &o)
+		}
+		if config.EditMistakes != nil {
+			config.EditMistakes(&h.mistakes)
 		}
 		var err error
 		if h.client, err = client.Connect(ctx, o); err != nil {
@@ -34,10 +38,12 @@ func Host(config Config) func(context.Context, harness.Env) error {
 
 // host is a conversation of a host's own.
 type host struct {
-	env    *harness.Env
-	client *client.Client
-	model  *model.Model
-	turns  int
+	env      *harness.Env
+	client   *client.Client
+	model    *model.Model
+	turns    int
+	mistakes Mistakes
+	listed   map[string]*client.Tool // by the name for the model
 
 	mu       sync.Mutex
 	messages []any
@@ -63,48 +69,40 @@ func (h *host) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := map[string]string{}
-	for _, t := range listed {
+	h.listed = map[string]*client.Tool{}
+	for i := range listed {
+		t := &listed[i]
 		name := "mcp__conform__" + t.Name
-		names[name] = t.Name
-		h.tools = append(h.tools, map[string]any{"name": name, "description": t.Description,
-			"inputSchema": map[string]any{"type": "object", "properties": map[string]any{}}})
+		h.listed[name] = t
+		h.tools = append(h.tools, map[string]any{"name": name, "description": t.Description, "inputSchema": t.InputSchema})
 	}
+	empty, repeats := 0, repetition{}
 	for turn := 1; h.turns == 0 || turn <= h.turns; turn++ {
 		answer, err := h.model.Sample(ctx, h.params())
-		if err != nil {
+		if err != nil && !errors.Is(err, model.ErrArguments) {
 			return fmt.Errorf("the host's own model: %w", err)
 		}
 		uses := mcpjson.OfType(answer["content"], "tool_use")
 		if len(uses) == 0 {
+			if empty++; saysNothing(answer) && h.mistakes.AskAgain(empty) {
+				continue
+			}
 			return nil
 		}
-		h.add(message("assistant", answer["content"]))
-		var results []any
-		for _, use := range uses {
-			result, err := h.call(ctx, names[mcpjson.Text(use, "name")])
-			if err != nil {
-				return err
-			}
-			result["toolUseId"] = use["id"]
-			results = append(results, result)
+		if repeats.count(uses) == h.mistakes.MostRepeats {
+			return fmt.Errorf("the host's own model makes the same call for the %dth time", h.mistakes.MostRepeats)
 		}
-		h.add(message("user", results))
+		results, err := h.results(ctx, uses)
+		switch {
+		case errors.Is(err, ErrEndsTask):
+			return nil
+		case err != nil:
+			return err
+		case len(results) > 0: // else the model is asked again
+			h.add(message("assistant", answer["content"]), message("user", results))
+		}
 	}
 	return nil
-}
-
-// call calls a tool and returns a tool result without its id.
-func (h *host) call(ctx context.Context, name string) (map[string]any, error) {
-	called, err := h.client.CallTool(ctx, name, nil)
-	if fatal := report(h.env, name, err); fatal != nil {
-		return nil, fatal
-	}
-	result := map[string]any{"type": "tool_result", "content": []any{text(called.Text())}}
-	if err != nil {
-		result["content"], result["isError"] = []any{text(err.Error())}, true
-	}
-	return result, nil
 }
 
 func message(role string, content any) any { return map[string]any{"role": role, "content": content} }

@@ -33,6 +33,10 @@ type Config struct {
 	Loop bool
 	// Edit changes the client before it connects; nil changes nothing. It may edit what the options point to.
 	Edit func(env *harness.Env, c *client.Options, m *model.Options)
+	// Host makes the client a [Host]. It then needs [harness.Agent].
+	Host bool
+	// EditMistakes changes how a [Host] handles the mistakes of its model; nil changes nothing.
+	EditMistakes func(*Mistakes)
 	// Turns is after how many turns of its model a [Host] ends; 0 for no limit.
 	Turns int
 	// EditHost changes a [Host] before it connects; nil changes nothing. own returns what the host asks its model next, as
@@ -53,6 +57,9 @@ func (c Config) Complete() Config {
 // are listed, once each with {}, then gets the prompts and reads the resources. Error responses of the server are
 // outcomes, not errors.
 func Client(config Config) func(context.Context, harness.Env) error {
+	if config.Host {
+		return Host(config)
+	}
 	return func(ctx context.Context, env harness.Env) error {
 		o, _ := config.prepare(&env)
 		c, err := client.Connect(ctx, o)

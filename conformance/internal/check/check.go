@@ -20,6 +20,9 @@ const ClientScenario = "client"
 // ProviderPrefix begins the IDs of the cases in which the model fails on purpose.
 const ProviderPrefix = "provider-errors/"
 
+// HostLoopPrefix begins the IDs of the cases in which the model of a host makes mistakes towards the host.
+const HostLoopPrefix = "host-loop/"
+
 // Catalogue is a list of scenarios, in the order of reports.
 type Catalogue []Scenario
 

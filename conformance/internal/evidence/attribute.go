@@ -17,15 +17,21 @@ func (s *Session) addModelRequest(e *trace.Event) {
 	if e.Request.SideRequest {
 		return // It asks the model nothing.
 	}
+	x := s.exchange(e)
+	x.conversations = Conversations(e.Request.Body, s.Calls[e.Case][0].Case.Mark)
+	s.Exchanges[e.Case] = append(s.Exchanges[e.Case], x)
+}
+
+// exchange decodes a request to the model.
+func (s *Session) exchange(e *trace.Event) *Exchange {
 	at := s.Order[e.Ref()]
 	x := &Exchange{Place: Place{Ref: e.Ref()}, Dialect: e.Request.Dialect,
 		number: e.Request.Exchange, Began: at, Behind: at}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
-	x.conversations = Conversations(e.Request.Body, s.Calls[e.Case][0].Case.Mark)
 	if x.Request != nil {
 		pair(x.Request.Messages)
 	}
-	s.Exchanges[e.Case] = append(s.Exchanges[e.Case], x)
+	return x
 }
 
 // addModelChunk adds a part of the model's response.

@@ -104,5 +104,21 @@ func (x *Exchange) Calls() []dialect.Block {
 	return Only(x.Reply().Content, dialect.ToolUse)
 }
 
+// ResultOf returns the result of a tool use in the request; nil for none. A use without an id, as some dialects have
+// them, is the one with the same name and arguments.
+func (x *Exchange) ResultOf(use *dialect.Block) *dialect.Block {
+	id := use.ID
+	for _, b := range BlocksOf(x.Request.Messages, dialect.ToolUse) {
+		if id == "" && b.Name == use.Name && SameJSON(Arguments(b), Arguments(*use)) {
+			id = b.ID
+		}
+	}
+	results := BlocksOf(x.Request.Messages, dialect.ToolResult)
+	if i := slices.IndexFunc(results, func(b dialect.Block) bool { return id != "" && b.ID == id }); i >= 0 {
+		return &results[i]
+	}
+	return nil
+}
+
 // Says reports whether a string of the request's body contains the text (see [Contains]).
 func (x *Exchange) Says(text string) bool { return Contains(DecodeJSON(x.Request.Body), text) }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -16,8 +15,8 @@ func (s *Session) Host() bool { return s.Trace.Header.PromptMark != "" }
 // OwnRequest is a request to the model that belongs to no case.
 type OwnRequest struct {
 	Place
-	Request *trace.ModelRequest
-	answer  []byte
+	Request  *trace.ModelRequest
+	exchange *Exchange
 }
 
 // addOwnRequest adds a request to the model without a case. Side requests and unknown addresses ask the model nothing.
@@ -28,14 +27,35 @@ func (s *Session) addOwnRequest(e *trace.Event) {
 		if !e.Request.Host {
 			s.Unmarked = append(s.Unmarked, p)
 		}
-		s.Own = append(s.Own, &OwnRequest{Place: p, Request: e.Request})
+		s.Own = append(s.Own, &OwnRequest{p, e.Request, s.exchange(e)})
 	case e.Chunk != nil:
 		for _, own := range s.Own {
 			if own.Request.Exchange == e.Chunk.Exchange {
-				own.answer = append(own.answer, e.Chunk.Data...)
+				own.exchange.Answer = append(own.exchange.Answer, e.Chunk.Data...)
+			}
+		}
+	case e.End != nil:
+		for _, own := range s.Own {
+			if own.Request.Exchange == e.End.Exchange {
+				own.exchange.End = *e.End
 			}
 		}
 	}
+}
+
+// HostTurns returns the turns of a host's own conversation, in order: its requests with tools, and the replies. Others,
+// such as one for a title, are not among them.
+func (s *Session) HostTurns() []*Exchange {
+	var turns []*Exchange
+	for _, own := range s.Own {
+		x := own.exchange
+		if own.Request.Host && x.Request != nil &&
+			(len(x.Request.Tools) > 0 || len(BlocksOf(x.Request.Messages, dialect.ToolUse)) > 0) {
+			x.Label = fmt.Sprintf("the host's model request %d", len(turns)+1)
+			turns = append(turns, x)
+		}
+	}
+	return turns
 }
 
 // UnmarkedSince returns the requests in Unmarked after an event.
@@ -51,7 +71,7 @@ func (r *OwnRequest) Prompted(s *Session) bool {
 // Tools returns the names of the tools that the request offers.
 func (r *OwnRequest) Tools() []string {
 	var names []string
-	if req, err := llm.Decode(r.Request.Dialect, r.Request.Path, r.Request.Body); err == nil {
+	if req := r.exchange.Request; req != nil {
 		for _, t := range req.Tools {
 			names = append(names, t.Name)
 		}
@@ -61,25 +81,18 @@ func (r *OwnRequest) Tools() []string {
 
 // Uses returns the name of the tool that the model used in its answer; "" for none.
 func (r *OwnRequest) Uses() string {
-	reply, err := llm.DecodeReply(r.Request.Dialect, r.answer)
-	if err != nil {
-		return ""
-	}
-	for _, b := range reply.Content {
-		if b.Type == dialect.ToolUse {
-			return b.Name
-		}
+	if uses := r.exchange.Calls(); len(uses) > 0 {
+		return uses[0].Name
 	}
 	return ""
 }
 
 // LastResult returns the text of the last tool result in the request; "" for none.
 func (r *OwnRequest) LastResult() string {
-	req, err := llm.Decode(r.Request.Dialect, r.Request.Path, r.Request.Body)
-	if err != nil {
+	if r.exchange.Request == nil {
 		return ""
 	}
-	results := dialect.Blocks(req.LastUserTurn(), dialect.ToolResult)
+	results := r.exchange.Request.ToolResults()
 	if len(results) == 0 {
 		return ""
 	}

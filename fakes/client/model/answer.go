@@ -76,7 +76,9 @@ func (t *turn) result() map[string]any {
 	return result
 }
 
-var errBadArguments = refusal("the model gave arguments that are not a JSON object")
+// ErrArguments means that the model used a tool with arguments that are not a JSON object. The result is returned, too:
+// it has them as a text, for a caller that tells the model.
+var ErrArguments = refusal("the model gave arguments that are not a JSON object")
 
 // settle checks the model's answer against the request. Tool uses that the request does not allow are removed. A text
 // where a tool use is required stays, and so does the use of a tool that was not offered: the server can handle both.
@@ -90,7 +92,7 @@ func settle(params, result map[string]any) error {
 	}
 	for _, use := range uses {
 		if _, ok := use["input"].(map[string]any); !ok {
-			return errBadArguments
+			return ErrArguments
 		}
 	}
 	if tools, _ := params["tools"].([]any); len(tools) > 0 && choiceOf(params) != "none" {

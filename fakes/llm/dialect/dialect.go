@@ -140,6 +140,18 @@ func (r *Request) Turn() int {
 	return turn
 }
 
+// ArgumentsAreText reports whether the provider sends the arguments of tool uses as text, which may be invalid JSON.
+// Gemini and Ollama do not, and Anthropic only in a stream.
+func (r *Request) ArgumentsAreText() bool {
+	switch r.Dialect {
+	case Gemini, Ollama:
+		return false
+	case Anthropic:
+		return r.Stream
+	}
+	return true
+}
+
 // LastUserTurn returns the user's messages after the last assistant message.
 func (r *Request) LastUserTurn() []Message {
 	for i := len(r.Messages); i > 0; i-- {

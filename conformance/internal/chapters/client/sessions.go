@@ -15,6 +15,11 @@ import (
 // need not do anything with such a server.
 func excused(s *evidence.Session) bool { return len(s.Trace.Header.ServerRevisions) > 0 || s.Lost }
 
+// provoked reports whether the model of a host made mistakes: the host may then end its task with an error.
+func provoked(s *evidence.Session) bool {
+	return strings.HasPrefix(s.Trace.Header.Cases[0].ID, check.HostLoopPrefix)
+}
+
 func connects(sessions []*evidence.Session) check.Verdict {
 	for _, s := range sessions {
 		switch {
@@ -182,7 +187,9 @@ const otherEnds = 5
 func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	var bad, slow, refused []*evidence.Session
 	early := ""
-	mayFail := func(s *evidence.Session) bool { return excused(s) && evidence.EndedByItself(s.Ended) }
+	mayFail := func(s *evidence.Session) bool {
+		return (excused(s) || provoked(s)) && evidence.EndedByItself(s.Ended)
+	}
 	for _, s := range slices.DeleteFunc(slices.Clone(sessions), mayFail) {
 		switch n := replayed(s); {
 		case s.Unfinished():

@@ -159,25 +159,13 @@ func same(a, b *dialect.Block) bool {
 	return a.ID == b.ID && a.Name == b.Name && evidence.SameJSON(evidence.Arguments(*a), evidence.Arguments(*b))
 }
 
-// resultFor returns the result of a tool use in a later request to the model; nil for none. Some dialects have no ids:
-// the nth use of a turn then belongs to the nth result.
+// resultFor returns the result of a tool use in the next request to the model; nil for none.
 func resultFor(e *evidence.Case, use *dialect.Block) (*evidence.Exchange, *dialect.Block) {
 	x := after(e, use)
 	if x == nil || x.Request == nil {
 		return x, nil
 	}
-	id := use.ID
-	for _, b := range evidence.BlocksOf(x.Request.Messages, dialect.ToolUse) {
-		if id == "" && b.Name == use.Name && evidence.SameJSON(evidence.Arguments(b), evidence.Arguments(*use)) {
-			id = b.ID
-		}
-	}
-	for _, b := range evidence.BlocksOf(x.Request.Messages, dialect.ToolResult) {
-		if b.ID == id {
-			return x, &b
-		}
-	}
-	return x, nil
+	return x, x.ResultOf(use)
 }
 
 // notTold is the verdict for a client that asked the model no more after a tool use, or without the result of that.

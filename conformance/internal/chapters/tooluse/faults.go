@@ -66,7 +66,7 @@ var badArguments = check.Check{
 		switch {
 		case v != nil:
 			return *v
-		case !sendsArgumentsAsText(x):
+		case !x.Request.ArgumentsAreText():
 			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
 		}
 		said, v := calledWith(r, isTorn)
@@ -110,18 +110,6 @@ func calledWith(r *evidence.Round, is func(dialect.Block) bool) (evidence.Place,
 		}
 	}
 	return evidence.Place{}, check.Instead(check.NotApplicable("the model made no such call").At(r.Asked))
-}
-
-// sendsArgumentsAsText reports whether the provider sends arguments as text. Gemini and Ollama do not, and Anthropic
-// only in a stream.
-func sendsArgumentsAsText(x *evidence.Exchange) bool {
-	switch x.Request.Dialect {
-	case dialect.Gemini, dialect.Ollama:
-		return false
-	case dialect.Anthropic:
-		return x.Request.Stream
-	}
-	return true
 }
 
 var cancelling = toolUse{"cancel_flight", simpleBooking.input}

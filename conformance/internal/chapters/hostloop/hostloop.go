@@ -1,0 +1,125 @@
+// Package hostloop is the chapter host-loop: it judges the tool loop of a host, in which the host's own model calls the
+// tools of the server. The fake model makes a mistake towards the host: it uses an unknown tool, gives invalid
+// arguments, uses a tool that fails, never ends, or says nothing. A correct host tells its model, and continues.
+//
+// Each case is played in a session of its own, and only for hosts. The host calls the case's tool, which asks for a
+// sample. In its next turns the model makes the mistake, and then calls the barrier. The files: told.go is about uses
+// after which the model has to learn what went wrong, and bounded.go about turns that lead to nothing.
+package hostloop
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// Scenario is the chapter.
+var Scenario = check.Scenario{
+	ID:        "host-loop",
+	Purpose:   "the tool loop of a host whose own model makes mistakes",
+	Revisions: check.WithTools,
+	Cases: []harness.Case{
+		unknownTool, invalidJSON, invalidArguments, failingTool, refusedCall, endless, empty,
+	},
+	Checks: []check.Check{
+		unknownToolTold, badJSONTold, badArgumentsTold, failingToolTold, bounded, emptyAnswer,
+	},
+}
+
+// mistake is a case in which the model of the host says these turns. The tool is another one of the server.
+func mistake(id string, tool server.Tool, turns ...[]llm.Block) harness.Case {
+	return harness.Case{ID: check.HostLoopPrefix + id, Isolated: true, Barrier: true, HostTurns: turns,
+		Tools:   []server.Tool{tool},
+		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Are you ready?")) },
+		Script:  func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("I am."))) }}
+}
+
+// gauge is a tool with a required argument, and another one that is limited.
+func gauge(name, description string, answer func(place string) (any, error)) server.Tool {
+	return server.Tool{Name: name, Description: description, InputSchema: story.Object{"type": "object",
+		"properties": story.Object{"place": story.Object{"type": "string"},
+			"days": story.Object{"type": "integer", "minimum": 1, "maximum": 7}},
+		"required": []string{"place"}},
+		Handler: func(s *server.Session) (any, error) {
+			var arguments struct{ Place string }
+			if err := json.Unmarshal(s.Arguments(), &arguments); err != nil {
+				return nil, err
+			}
+			return answer(arguments.Place)
+		}}
+}
+
+func says(format string) func(string) (any, error) {
+	return func(place string) (any, error) { return fmt.Sprintf(format, place), nil }
+}
+
+// uses is a turn in which the model uses a tool.
+func uses(tool, arguments string) []llm.Block { return []llm.Block{llm.Call(tool, arguments)} }
+
+// using reports whether the model uses a tool in a turn, under whatever name the host offers it.
+func using(tool string) func(*evidence.Exchange) bool {
+	return func(x *evidence.Exchange) bool { return useOf(x, tool) != nil }
+}
+
+// useOf returns the model's use of a tool in a turn; nil for none.
+func useOf(x *evidence.Exchange, tool string) *dialect.Block {
+	calls := x.Calls()
+	if i := slices.IndexFunc(calls, func(b dialect.Block) bool { return named(b.Name, tool) }); i >= 0 {
+		return &calls[i]
+	}
+	return nil
+}
+
+// named reports whether a name is the one of a tool, with a prefix of the host or without.
+func named(name, tool string) bool {
+	return llm.MatchTool(&dialect.Tool{Name: name}, []dialect.Tool{{Name: tool}}) == tool
+}
+
+// notReached is the verdict for a host whose model did not get to its mistake.
+func notReached(e *evidence.Case) check.Verdict {
+	s := e.Session
+	if s.Ended != nil && s.Ended.Clean() {
+		return check.Unsupported("the host ended its task after %d turns of its model, before the mistake: allow it more",
+			len(s.HostTurns()))
+	}
+	return check.NotObserved("the model of the host did not get to its mistake: %s", s.Ending())
+}
+
+// crashed returns the failure for a host that crashed, or was ended by the harness; nil for one that ended by itself.
+func crashed(e *evidence.Case, said *evidence.Exchange, what string) *check.Verdict {
+	s := e.Session
+	switch {
+	case s.Ended == nil:
+		return check.Instead(check.NotObserved("the trace does not say how the host ended"))
+	case evidence.EndedByItself(s.Ended):
+		return nil
+	case s.Ended.Deadline:
+		what += ", found that it hangs"
+	default:
+		what += ", found a crash"
+	}
+	return check.Instead(check.Fail("expected the host to %s: %s", what, s.Ending()).
+		ShowAs("model said", said.Place, "%s", saidIn(said)).ShowOutput(s).
+		Because("the host does not expect such a reply of its model",
+			"Handle every reply of the model, also one that makes no sense: tell the model what is wrong, or end the task "+
+				"with an error."))
+}
+
+// saidIn describes the model's reply in a turn.
+func saidIn(x *evidence.Exchange) string {
+	if x.Reply() == nil {
+		return "nothing"
+	}
+	if calls := x.Calls(); len(calls) > 0 {
+		return fmt.Sprintf("%s(%s)", calls[0].Name, evidence.Compact(calls[0].Input))
+	}
+	return fmt.Sprintf("%q", dialect.PlainText(x.Reply().Content))
+}
