@@ -80,15 +80,24 @@ func (c *legacyCall) finish(result CallToolResult) {
 	c.respond(result)
 }
 
+// frameOf returns the response to the call.
+func (c *legacyCall) frameOf(result CallToolResult) []byte {
+	switch {
+	case result.raw != nil:
+		return resultFrame(c.id, result.raw)
+	case result.refused != nil:
+		return errorFrame(c.id, result.refused)
+	}
+	raw := mustEncode(result)
+	c.server.validate(c.scope(), c.revision, schema.CallToolResult, raw)
+	return resultFrame(c.id, raw)
+}
+
 // respond sends the response, unless the call was abandoned.
 func (c *legacyCall) respond(result CallToolResult) {
 	s, kept := c.server, c.resumable()
-	raw, hostile := []byte(result.raw), result.raw != nil
-	if !hostile {
-		raw = mustEncode(result)
-		s.validate(c.scope(), c.revision, schema.CallToolResult, raw)
-	}
-	frame := resultFrame(c.id, raw)
+	hostile := result.raw != nil
+	frame := c.frameOf(result)
 	switch {
 	case c.ctx.Err() != nil && kept != nil:
 		kept.drop()

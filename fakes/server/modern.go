@@ -144,6 +144,9 @@ func (s *Server) finish(x *exchange, id json.RawMessage, tool *serverTool, revis
 	case result.raw != nil:
 		s.respond(x, resultFrame(id, result.raw), true)
 		return
+	case result.refused != nil:
+		s.fail(x, id, result.refused)
+		return
 	case tool.Carrier != "":
 		s.finishOther(x, id, tool, revision, result.Content)
 		return

@@ -45,7 +45,7 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 }
 
 // Handler is the code of a tool. Its value becomes the result of the call: a [CallToolResult] or [RawResult] as it is,
-// a string or nil as text, anything else as the text of its JSON. An error becomes a result with isError, which the
+// a string or nil as text, an *[RPCError] as an error response, anything else as the text of its JSON. An error becomes a result with isError, which the
 // client's model can read. A handler runs on its own goroutine and should return when s.Context() is done.
 type Handler func(s *Session) (any, error)
 
@@ -55,7 +55,8 @@ type CallToolResult struct {
 	StructuredContent any   `json:"structuredContent,omitempty"`
 	IsError           bool  `json:"isError,omitempty"`
 
-	raw json.RawMessage // replaces all other fields
+	raw     json.RawMessage // replaces all other fields
+	refused *RPCError       // in place of a result
 }
 
 // RawResult is the result of a call, sent byte for byte, valid or not; the trace marks it as hostile.
@@ -118,6 +119,8 @@ func callResult(value any, err error) CallToolResult {
 		return v
 	case RawResult:
 		return CallToolResult{raw: json.RawMessage(v)}
+	case *RPCError:
+		return CallToolResult{refused: v}
 	case nil:
 		return CallToolResult{Content: []any{}}
 	case string:

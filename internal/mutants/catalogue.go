@@ -26,7 +26,7 @@ func read() []Mutant {
 		clientEdits, stdioEdits, declareEdits, basicEdits, toolEdits, parallelEdits,
 		loopEdits, balanceEdits, malformedEdits, cancelEdits, timeEdits, providerEdits, consentEdits, mrtrEdits,
 		transportEdits, versionEdits, taskEdits, anthropicEdits, ollamaEdits, responsesEdits, geminiEdits, givenEdits,
-		clientLoopEdits,
+		clientLoopEdits, hostLoopEdits,
 		translationEdits()} {
 		for name, edit := range chapter {
 			known[name] = edit

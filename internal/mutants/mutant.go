@@ -85,7 +85,7 @@ func (m *Mutant) Conditional() bool {
 // ShowsIn reports whether the bug shows in a client that asks the model as the configuration says.
 func (m *Mutant) ShowsIn(c reference.Config) bool {
 	c = c.Complete()
-	return c.Loop == (m.Chapter == ClientLoop) && !(m.Streamed && c.Plain) &&
+	return c.Loop == (m.Chapter == ClientLoop) && c.Host == (m.Chapter == HostLoop) && !(m.Streamed && c.Plain) &&
 		(m.Dialects == nil || slices.Contains(m.Dialects, c.Dialect)) &&
 		!slices.Contains(m.Except, c.Dialect) && (m.Model == "" || m.Model == c.Model)
 }

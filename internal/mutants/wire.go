@@ -25,6 +25,9 @@ type Edit struct {
 	// Options edits what the client is built from: for a bug that no edit of a message can express.
 	Options func(w *Wire, o *client.Options, m *model.Options)
 
+	// Host edits how a host handles the mistakes of its own model.
+	Host func(w *Wire, m *reference.Mistakes)
+
 	// Asked sees each sampling request before the client does, also an invalid one. It may edit s.Params, or answer in
 	// place of the client.
 	Asked func(s *Sample)
@@ -117,6 +120,9 @@ func Client(c reference.Config, edit func(w *Wire) Edit, when Condition,
 		}
 		w.wrap(&env)
 		c.Edit = w.options
+		if w.edit.Host != nil {
+			c.EditMistakes = func(m *reference.Mistakes) { w.edit.Host(w, m) }
+		}
 		run := func() error { return reference.Client(c)(ctx, env) }
 		var err error
 		if w.edit.Run == nil || !w.always() {

@@ -58,10 +58,17 @@ func (h *host) params() map[string]any {
 		"tools": slices.Clone(h.tools), "maxTokens": json.Number("1000")}
 }
 
-func (h *host) add(messages ...any) {
+func (h *host) add(message any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.messages = append(h.messages, messages...)
+	h.messages = append(h.messages, message)
+}
+
+// forgetLast takes the latest message back: the model is asked again.
+func (h *host) forgetLast() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.messages = slices.Clip(h.messages[:len(h.messages)-1])
 }
 
 func (h *host) run(ctx context.Context) error {
@@ -92,14 +99,17 @@ func (h *host) run(ctx context.Context) error {
 		if repeats.count(uses) == h.mistakes.MostRepeats {
 			return fmt.Errorf("the host's own model makes the same call for the %dth time", h.mistakes.MostRepeats)
 		}
+		h.add(message("assistant", answer["content"]))
 		results, err := h.results(ctx, uses)
 		switch {
 		case errors.Is(err, ErrEndsTask):
 			return nil
 		case err != nil:
 			return err
-		case len(results) > 0: // else the model is asked again
-			h.add(message("assistant", answer["content"]), message("user", results))
+		case len(results) == 0:
+			h.forgetLast()
+		default:
+			h.add(message("user", results))
 		}
 	}
 	return nil

@@ -27,9 +27,9 @@ var ErrEndsTask = errors.New("the host ends its task")
 
 // Mistakes say how a [Host] handles its own model.
 type Mistakes struct {
-	// Told edits the tool result with which the model learns of its mistake. A result without content is left out: without
-	// any result, the model is asked again. An error ends the host.
-	Told func(m Mistake, result map[string]any) error
+	// Told edits the tool result with which the model learns what became of its use. A result without content is left out.
+	// Without any result, the model is asked again. An error ends the host.
+	Told func(m Mistake, use, result map[string]any) error
 	// Trusting leaves it to the server to refuse unknown tools and invalid arguments.
 	Trusting bool
 	// MostRepeats is at which call in a row that is the same the host ends with an error; 0 for never.
@@ -40,7 +40,7 @@ type Mistakes struct {
 
 // mistakes are those of a correct host.
 func mistakes() Mistakes {
-	return Mistakes{Told: func(Mistake, map[string]any) error { return nil }, MostRepeats: 10,
+	return Mistakes{Told: func(Mistake, map[string]any, map[string]any) error { return nil }, MostRepeats: 10,
 		AskAgain: func(int) bool { return false }}
 }
 
@@ -57,18 +57,17 @@ func (h *host) results(ctx context.Context, uses []map[string]any) ([]any, error
 			use["input"] = map[string]any{}
 		}
 		if result["content"] != nil {
-			result["toolUseId"] = use["id"]
 			results = append(results, result)
 		}
 	}
 	return results, nil
 }
 
-// call calls a tool, and returns a tool result without its id.
+// call calls a tool, and returns the result for the model.
 func (h *host) call(ctx context.Context, use map[string]any) (map[string]any, error) {
 	tool, mistake, why := h.find(use)
 	if mistake != "" {
-		return h.told(mistake, why)
+		return h.told(use, mistake, why)
 	}
 	input, _ := use["input"].(map[string]any)
 	called, err := h.client.CallTool(ctx, tool, input)
@@ -77,17 +76,22 @@ func (h *host) call(ctx context.Context, use map[string]any) (map[string]any, er
 	}
 	switch {
 	case err != nil:
-		return h.told(RefusedCall, err.Error())
+		return h.told(use, RefusedCall, err.Error())
 	case called.IsError():
-		return h.told(FailedTool, called.Text())
+		return h.told(use, FailedTool, called.Text())
 	}
-	return map[string]any{"type": "tool_result", "content": []any{text(called.Text())}}, nil
+	return resultFor(use, called.Text()), nil
 }
 
 // told returns the result that tells the model of its mistake.
-func (h *host) told(m Mistake, why string) (map[string]any, error) {
-	result := map[string]any{"type": "tool_result", "isError": true, "content": []any{text(why)}}
-	return result, h.mistakes.Told(m, result)
+func (h *host) told(use map[string]any, m Mistake, why string) (map[string]any, error) {
+	result := resultFor(use, why)
+	result["isError"] = true
+	return result, h.mistakes.Told(m, use, result)
+}
+
+func resultFor(use map[string]any, said string) map[string]any {
+	return map[string]any{"type": "tool_result", "toolUseId": use["id"], "content": []any{text(said)}}
 }
 
 // find returns the name of the tool on the server, or what is wrong with the use.

@@ -41,6 +41,9 @@ var settings = []setting{
 	{"native, a loop of its own", reference.Config{Dialect: dialect.Native, Loop: true}, false},
 	{"anthropic, plain, a loop of its own",
 		reference.Config{Dialect: dialect.Anthropic, Plain: true, Loop: true}, false},
+	{"openai-chat, streamed, a host", reference.Config{Host: true}, false},
+	{"anthropic, streamed, a host", reference.Config{Dialect: dialect.Anthropic, Host: true}, false},
+	{"native, a host", reference.Config{Dialect: dialect.Native, Host: true}, false},
 	{"gemini 3, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}, false},
 }
 

@@ -55,6 +55,9 @@ func (j *job) runWith(ctx context.Context, o Options, seen *witness) (Row, error
 	if j.setting.stdio {
 		options = append(options, harness.Stdio())
 	}
+	if j.setting.config.Host {
+		options = append(options, harness.Agent())
+	}
 	suite.Client = harness.InProcess(client, options...)
 	rs, _, err := suite.Run(ctx)
 	if err != nil {

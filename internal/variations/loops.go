@@ -55,10 +55,20 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 				b["content"] = []any{textBlock(string(raw))}
 			}
 		}))),
-	edited("prefixed-names", "puts the server before the names of tools for the model, and takes it away again",
+	edited("prefixed-names", "puts the server before the names of tools for the model, and knows them under no other",
 		"the model's names are the client's", "client-loop", replyAndRequest(
-			chatNames(func(name string) string { return strings.TrimPrefix(name, "srv__") }),
-			chatNames(func(name string) string { return "srv__" + name })),
+			chatNames(func(name string) string {
+				if plain, ok := strings.CutPrefix(name, "mcp__srv__"); ok {
+					return plain
+				}
+				return "unknown__" + name
+			}),
+			chatNames(func(name string) string {
+				if unknown, ok := strings.CutPrefix(name, "unknown__"); ok {
+					return unknown
+				}
+				return "mcp__srv__" + name
+			})),
 		with(reference.Config{Dialect: "openai-chat", Plain: true, Loop: true})),
 )
 

@@ -1,10 +1,12 @@
 package evidence
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -75,6 +77,16 @@ func (s *Session) addToolCancel(e *trace.Event, m *Message) {
 	}
 }
 
+// ServerTool returns the name on the server of a tool that the model used: the client may offer it under another one
+// (see [llm.MatchTool]). A name of no tool of the case stays as it is.
+func (ev *Case) ServerTool(name string) string {
+	tools := make([]dialect.Tool, len(ev.Case.Tools))
+	for i, tool := range ev.Case.Tools {
+		tools[i].Name = tool
+	}
+	return cmp.Or(llm.MatchTool(&dialect.Tool{Name: name}, tools), name)
+}
+
 // Uses returns the model's tool uses in the case, in order.
 func (ev *Case) Uses() []dialect.Block {
 	var all []dialect.Block
@@ -96,7 +108,7 @@ func (ev *Case) ToolCalls() (calls []*ToolCall, rounds []*Round) {
 			return (offers || slices.Contains(ev.Case.Tools, call.Tool)) &&
 				s.Order[r.Asked.Ref] < call.Began && call.Began < s.AnsweredAt(r)
 		})
-		if i >= 0 && s.wasUsed(ev.Case.ID, call) {
+		if i >= 0 && ev.wasUsed(call) {
 			calls, rounds = append(calls, call), append(rounds, ev.Rounds[i])
 		}
 	}
@@ -105,10 +117,11 @@ func (ev *Case) ToolCalls() (calls []*ToolCall, rounds []*Round) {
 
 // wasUsed reports whether the model used the tool before the call: with the same arguments, or with others that the
 // client changed.
-func (s *Session) wasUsed(caseID string, call *ToolCall) bool {
-	return slices.ContainsFunc(s.Exchanges[caseID], func(x *Exchange) bool {
+func (ev *Case) wasUsed(call *ToolCall) bool {
+	return slices.ContainsFunc(ev.Session.Exchanges[ev.Case.ID], func(x *Exchange) bool {
 		return x.Behind < call.Began && slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
-			return use.Name == call.Tool && (len(ObjectOf(call.Arguments)) > 0 || SameJSON(Arguments(use), call.Arguments))
+			return ev.ServerTool(use.Name) == call.Tool &&
+				(len(ObjectOf(call.Arguments)) > 0 || SameJSON(Arguments(use), call.Arguments))
 		})
 	})
 }

@@ -40,7 +40,8 @@ var failingTool = loopCase("failing-tool", nil, []server.Tool{buoy, birds}, "How
 // due reports whether a client has to call a tool: the server has it, the arguments are valid, and neither the request
 // nor the user forbids it.
 func due(e *evidence.Case, use *dialect.Block) bool {
-	return slices.Contains(e.Case.Tools, use.Name) && use.Name != forbidden && use.Name != destructive &&
+	tool := e.ServerTool(use.Name)
+	return slices.Contains(e.Case.Tools, tool) && tool != forbidden && tool != destructive &&
 		evidence.HasMember(evidence.Arguments(*use), "place")
 }
 
@@ -60,7 +61,7 @@ var toolsCalled = rule(check.Check{
 			}
 			var made []*evidence.ToolCall
 			for _, call := range calls {
-				if call.Tool == use.Name && evidence.SameJSON(evidence.Arguments(use), call.Arguments) {
+				if call.Tool == e.ServerTool(use.Name) && evidence.SameJSON(evidence.Arguments(use), call.Arguments) {
 					made = append(made, call)
 				}
 			}
@@ -93,7 +94,7 @@ var resultsFedBack = rule(check.Check{
 		}
 		for _, use := range e.Uses() {
 			i := slices.IndexFunc(calls, func(call *evidence.ToolCall) bool {
-				return call.Tool == use.Name && evidence.SameJSON(evidence.Arguments(use), call.Arguments)
+				return call.Tool == e.ServerTool(use.Name) && evidence.SameJSON(evidence.Arguments(use), call.Arguments)
 			})
 			if i < 0 || calls[i].Result == nil {
 				continue // tools-called judges it

@@ -52,7 +52,9 @@ func cancelling(id string, model bool) harness.Case {
 			return harness.Stage{Tools: []server.Tool{tool}, Settled: func(ctx context.Context) { h.gate.Idle(ctx) },
 				Handler: func(s *server.Session) (any, error) { return h.play(s, tool, model) },
 				Rules: llm.Script(llm.When(llm.LastUser("fish")).Reply(llm.Text("A herring.")).Optional(),
-					llm.When(llm.Turn(1)).Reply(at(tool.Name, "Hull")), last)}
+					llm.When(llm.Turn(1)).ReplyFunc(offering([]server.Tool{tool}, func(*llm.Request) []llm.Block {
+						return []llm.Block{at(tool.Name, "Hull")}
+					})), last)}
 		}}
 }
 

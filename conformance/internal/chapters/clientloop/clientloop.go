@@ -46,15 +46,26 @@ const probe = "one-tool"
 func loopCase(id string, hints story.Object, tools []server.Tool, question string, turns ...[]llm.Block) harness.Case {
 	return harness.Case{ID: "client-loop/" + id, Barrier: true, ClientLoop: id != probe, Tools: tools,
 		Handler: func(s *server.Session) (any, error) { return s.Sample(asking(s, question, hints, tools...)) },
-		Script:  func(string) []*llm.Rule { return inTurns(turns) }}
+		Script:  func(string) []*llm.Rule { return inTurns(tools, turns) }}
 }
 
-func inTurns(turns [][]llm.Block) []*llm.Rule {
+func inTurns(tools []server.Tool, turns [][]llm.Block) []*llm.Rule {
 	var rules []*llm.Rule
 	for i, blocks := range turns {
-		rules = append(rules, llm.When(llm.Turn(i+1)).Reply(blocks...))
+		rules = append(rules, llm.When(llm.Turn(i+1)).ReplyFunc(offering(tools, func(*llm.Request) []llm.Block {
+			return blocks
+		})))
 	}
 	return rules
+}
+
+// offering returns the reply with each tool under the name under which the client offers it to its model.
+func offering(tools []server.Tool, reply func(*llm.Request) []llm.Block) func(*llm.Request) []llm.Block {
+	var known []dialect.Tool
+	for _, tool := range tools {
+		known = append(known, dialect.Tool{Name: tool.Name})
+	}
+	return func(r *llm.Request) []llm.Block { return llm.AsOffered(reply(r), known, r) }
 }
 
 // asking returns a request that offers the tools. No specification says where hints are, so they are in each place

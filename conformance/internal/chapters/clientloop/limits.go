@@ -27,12 +27,12 @@ var mile = gauge("loop_mile", "What there is to see at a milestone", says("At %s
 var endless = func() harness.Case {
 	c := loopCase("endless", story.Object{"maxIterations": hinted}, []server.Tool{mile}, "Walk until you see something.")
 	c.Script = func(string) []*llm.Rule {
-		return llm.Script(llm.When().ReplyFunc(func(r *llm.Request) []llm.Block {
+		return llm.Script(llm.When().ReplyFunc(offering([]server.Tool{mile}, func(r *llm.Request) []llm.Block {
 			if r.Turn() > mostIterations {
 				return said("There is nothing to see.")
 			}
 			return []llm.Block{at("loop_mile", fmt.Sprintf("mile %d", r.Turn()))}
-		}))
+		})))
 	}
 	return c
 }()
@@ -49,7 +49,7 @@ var slowTool = harness.Case{ID: "client-loop/slow-tool", Timed: harness.Beyond, 
 			Handler: func(s *server.Session) (any, error) {
 				return s.Sample(asking(s, "When is the next flood at Chester?", nil, flood))
 			},
-			Rules: inTurns([][]llm.Block{{at("loop_flood", "Chester")}, said("It is now.")})}
+			Rules: inTurns([]server.Tool{flood}, [][]llm.Block{{at("loop_flood", "Chester")}, said("It is now.")})}
 	}}
 
 var loopBounded = rule(check.Check{

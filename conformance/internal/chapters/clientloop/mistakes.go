@@ -42,7 +42,7 @@ var patterns = loopCase("patterns", story.Object{"allowedToolPatterns": []string
 // named returns the model's first use of a tool; nil for none.
 func named(e *evidence.Case, tool string) *dialect.Block {
 	uses := e.Uses()
-	if i := slices.IndexFunc(uses, func(use dialect.Block) bool { return use.Name == tool }); i >= 0 {
+	if i := slices.IndexFunc(uses, func(use dialect.Block) bool { return e.ServerTool(use.Name) == tool }); i >= 0 {
 		return &uses[i]
 	}
 	return nil

@@ -18,7 +18,7 @@ const (
 )
 
 // The model makes the same call again and again.
-var endless = mistake("endless", gauge(endlessTool, "What there is to see at a milestone", says("At %s there is nothing.")),
+var endless = mistake("endless", gauge(endlessTool, "What there is to see at a milestone", says("%s: nothing.")),
 	slices.Repeat([][]llm.Block{uses(endlessTool, `{"place":"mile 1"}`)}, mostRepeats)...)
 
 // The model says nothing.
@@ -29,8 +29,8 @@ var bounded = rule(check.Check{
 	ID:    "bounded",
 	Rule:  "A host ends the task, or refuses the call, if its model makes the same call for ever",
 	Cause: "the loop of the host ends only when its model uses no tool",
-	Fix: "Limit the turns of a task, or stop when a call repeats. If the host has such a limit as an option, set it in its " +
-		"command.",
+	Fix: "Limit the turns of a task, or stop when a call repeats. If the host has such a limit as an option, set it in " +
+		"its command.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		return ends(e, using(endlessTool), mostRepeats, "stop a model that repeats the same call")
 	},

@@ -20,7 +20,7 @@ const (
 )
 
 // The model uses a tool that nobody offers.
-var unknownTool = mistake("unknown-tool", gauge("host_depth", "The depth of the harbour of a place", says("%s is deep.")),
+var unknownTool = mistake("unknown-tool", gauge("host_depth", "The depth at a place", says("%s is deep.")),
 	uses(noSuchTool, `{"to":"Fisher"}`))
 
 // The model's arguments are invalid JSON: they end too soon.
@@ -39,7 +39,7 @@ var failingTool = mistake("failing-tool", gauge(failedTool, "What the radar sees
 // The server refuses the call with an error response.
 var refusedCall = mistake("refused-call", gauge(refusedTool, "What the sonar hears at a place",
 	func(string) (any, error) {
-		return nil, &server.RPCError{Code: -32603, Message: "the sonar is out of order"}
+		return &server.RPCError{Code: -32603, Message: "the sonar is out of order"}, nil
 	}),
 	uses(refusedTool, `{"place":"Forties"}`))
 
@@ -61,8 +61,8 @@ var badJSONTold = rule(check.Check{
 	ID:    "bad-json-told",
 	Rule:  "A host tells its model about invalid JSON arguments, and continues",
 	Cause: "the host parses the arguments without handling the error",
-	Fix: "Give the model a tool result under the id of its use that says that the arguments are invalid JSON, and ask it " +
-		"again.",
+	Fix: "Give the model a tool result under the id of its use that says that the arguments are invalid JSON. Then ask " +
+		"it again.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if turns := e.Session.HostTurns(); len(turns) > 0 && !turns[0].Request.ArgumentsAreText() {
 			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
@@ -84,8 +84,8 @@ var failingToolTold = rule(check.Check{
 	ID:    "failing-tool-told",
 	Rule:  "A host tells its model about a failure of a tool, also about an error response, and continues",
 	Cause: "the host ends the task if tools/call returns an error, or gives the model an empty result",
-	Fix: "Give the model a tool result under the id of its use with the content of the result or the message of the error, " +
-		"and the provider's flag for failures if it has one.",
+	Fix: "Give the model a tool result under the id of its use, with the content of the result or the message of the " +
+		"error, and with the provider's flag for failures if it has one.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		tool := failedTool
 		if e.Case.ID == refusedCall.ID {
@@ -141,8 +141,8 @@ func told(e *evidence.Case, tool string) lesson {
 	case accepted >= 0:
 		return learned(said, later[accepted], tool)
 	case len(later) > 0:
-		return lesson{Verdict: check.Fail("expected a valid request that tells the model about its use of %s, found one that "+
-			"the model refuses: %s", tool, evidence.Clip(later[0].End.Refused)).
+		return lesson{Verdict: check.Fail("expected a valid request that tells the model about its use of %s, found "+
+			"one that the model refuses: %s", tool, evidence.Clip(later[0].End.Refused)).
 			ShowAs("model said", said.Place, "%s", saidIn(said)).Show(later[0].At("messages"), "").ShowOutput(e.Session)}
 	}
 	return lesson{Verdict: ended(e, said, tool)}
@@ -164,12 +164,12 @@ func learned(said, next *evidence.Exchange, tool string) lesson {
 	case len(again) == 0:
 		return lesson{Verdict: check.Pass("the host asked its model again, without the use of %s", tool).
 			Show(next.At("messages"), "")}
-	case len(next.Request.LastUserTurn()) > 0:
+	case len(evidence.BlocksOf(next.Request.LastUserTurn(), dialect.Text)) > 0:
 		return lesson{Verdict: check.Pass("the host told its model about its use of %s in words, and continued", tool).
 			Show(next.At("messages"), "%s", evidence.Clip(next.Request.LastText()))}
 	}
-	return lesson{Verdict: check.Fail("expected a result for the model's use of %s in the host's next model request, found "+
-		"none", tool).ShowAs("model said", said.Place, "%s", saidIn(said)).Show(next.At("messages"), "")}
+	return lesson{Verdict: check.Fail("expected a result for the model's use of %s in the host's next model request, "+
+		"found none", tool).ShowAs("model said", said.Place, "%s", saidIn(said)).Show(next.At("messages"), "")}
 }
 
 // ended judges a host that did not ask its model again.
