@@ -110,8 +110,10 @@ func TestVariationsPassGeneratedConversations(t *testing.T) {
 // suiteOf plays a variation, and counts how many times it occurs.
 func suiteOf(t *testing.T, v *variations.Variation, only, skip []string) (*conformance.Suite, *atomic.Int64) {
 	fired := new(atomic.Int64)
+	client := harness.InProcess(v.Client(v.Config, func() { fired.Add(1) }))
+	client.Agent = v.Config.Host
 	return &conformance.Suite{
-		Client:    harness.InProcess(v.Client(v.Config, func() { fired.Add(1) })),
+		Client:    client,
 		Revisions: v.In, Only: only, Skip: skip, Seed: 1,
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) },
 	}, fired

@@ -90,6 +90,23 @@ func (s *Story) UsesTool(name, arguments string) *Story {
 		"choices": []any{story.Object{"message": message, "finish_reason": "tool_calls"}}})))
 }
 
+// OfHost appends the steps as requests of a host's own to its model, which belong to no case.
+func (s *Story) OfHost(steps func(*Story)) *Story {
+	first, caseID := len(s.Trace.Events), s.CaseID
+	s.CaseID, s.Trace.Header.PromptMark = "", "mkprompted"
+	steps(s)
+	s.CaseID = caseID
+	for _, e := range s.Trace.Events[first:] {
+		switch {
+		case e.Request != nil:
+			e.Request.Host = true
+		case e.End != nil:
+			e.End.Host = true
+		}
+	}
+	return s
+}
+
 // HungUp is the end of a stream that the client closed.
 var HungUp = trace.ModelEnd{Status: 200, Stream: true, HungUp: true}
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -106,7 +107,7 @@ var failingToolTold = rule(check.Check{
 			sent = err.Message
 		}
 		text := dialect.PlainText(found.given.Content) + string(found.given.Raw)
-		if found.given.IsError || saysFailure.MatchString(text) || evidence.Contains(text, sent) {
+		if found.given.IsError || saysFailure.MatchString(text) || sent != "" && strings.Contains(text, sent) {
 			return found.Verdict
 		}
 		return check.Fail("expected a result that says that %s failed, found %q", tool,
