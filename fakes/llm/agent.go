@@ -26,8 +26,8 @@ type Agent struct {
 	// Called reports whether a tool was called. Nil: the history of each request tells.
 	Called func(tool string) bool
 	// Turns are what the model says once the first tool was called, one after the other, before it calls the next tool:
-	// its mistakes. A use of one of the Tools or Others has the name under which the host offers the tool. Invalid JSON arguments are left out where the provider sends no
-	// text. Nil for none.
+	// its mistakes. A use of one of the Tools or Others has the name under which the host offers the tool. A turn with
+	// invalid JSON arguments is left out where the provider does not send them as text. Nil for none.
 	Turns [][]Block
 	// Others are tools that only Turns use.
 	Others []Tool

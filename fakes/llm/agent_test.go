@@ -3,6 +3,7 @@ package llm_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -142,6 +143,64 @@ func TestAToolIsRequestedAgainIfItWasNotCalled(t *testing.T) {
 	require.Equal(t, "last", ask(), "the host may refuse a tool")
 	called["last"] = true
 	require.Contains(t, ask(), "Every tool was called")
+}
+
+// The turns begin once the first tool was called, each is said once, and uses have the names that the host offers. A
+// turn without the tools, such as a title, is none of them.
+func TestTheHostsModelMakesItsMistakesInTurn(t *testing.T) {
+	for _, d := range []string{dialect.OpenAIChat, dialect.Anthropic, dialect.Gemini} {
+		s, err := llm.Start(llm.Options{Agent: &llm.Agent{Mark: hostMark, Tools: []llm.Tool{{Name: "first"}, {Name: "last"}},
+			Others: []llm.Tool{{Name: "tide"}}, Turns: [][]llm.Block{
+				{llm.Call("tide", `{"why":"none"}`)}, {llm.Call("tide", `{"wh`)}, {llm.Call("nowhere", `{"why":"none"}`)}, {}}}})
+		require.NoError(t, err)
+		t.Cleanup(s.Close)
+		tools := []string{"srv/first", "srv/tide", "srv/last"}
+		if d == dialect.OpenAIChat {
+			tools = []string{"srv__first", "srv__tide", "srv__last"}
+		}
+		ask := func(talk ...any) string { return turn(t, s, d, true, talk, tools...) }
+		task := "Go. " + hostMark
+		require.Equal(t, tools[0], ask(task))
+		called := []any{task, use("a", tools[0]), result("a")}
+		require.Equal(t, tools[1], ask(called...))
+		require.Equal(t, "Calling the tools", turn(t, s, d, true, []any{"A title for: " + task}))
+		if d == dialect.OpenAIChat {
+			body := strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"` + task + `"},{"role":"assistant",` +
+				`"tool_calls":[{"id":"a","type":"function","function":{"name":"srv__first","arguments":"{}"}}]},` +
+				`{"role":"tool","tool_call_id":"a","content":"fine"}],"tools":[{"type":"function",` +
+				`"function":{"name":"srv__tide","parameters":{"type":"object","properties":{}}}}]}`)
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat/completions", body)
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Authorization", "Bearer key")
+			resp, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			raw, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.Contains(t, string(raw), `{\"wh"`, "the arguments are as they are")
+		} // elsewhere the provider has no invalid JSON, so the turn is left out
+		require.Equal(t, "nowhere", ask(called...))
+		require.Empty(t, ask(called...))
+		require.Equal(t, tools[2], ask(called...))
+	}
+}
+
+func TestAHostGetsEmbeddings(t *testing.T) {
+	s := hosted(t, nil)
+	for path, body := range map[string]string{
+		"/v1/embeddings": `{"model":"text-embedding-3-small","input":"` + hostMark + `"}`,
+		"/api/embed":     `{"model":"nomic-embed-text","input":"` + hostMark + `"}`,
+		"/v1beta/models/gemini-embedding-001:embedContent?key=k": `{"content":{"parts":[{"text":"` + hostMark + `"}]}}`,
+	} {
+		resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusOK, resp.StatusCode, path)
+	}
+	for _, x := range s.Journal() {
+		require.True(t, x.SideRequest)
+	}
 }
 
 func TestSideTurnsThatWantJSONGetJSON(t *testing.T) {

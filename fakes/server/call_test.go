@@ -66,6 +66,15 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 	}
 }
 
+func TestHandlerReturnsAnErrorResponse(t *testing.T) {
+	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
+		_, got := callIn(t, revision, tool("tool", always(&server.RPCError{Code: -32603, Message: "no"}, nil)))
+		require.Equal(t, `"a"`, string(got.ID))
+		require.Nil(t, got.Result)
+		require.Contains(t, got.raw, `"error":{"code":-32603,"message":"no"}`)
+	})
+}
+
 func TestInvalidCallToolResultIsAProblemOfTheServer(t *testing.T) {
 	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		r, got := callIn(t, revision, tool("tool", always(server.CallToolResult{Content: []any{7}}, nil)))

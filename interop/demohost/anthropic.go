@@ -34,14 +34,12 @@ func claude(url, key string, client *http.Client) asker {
 			case "text":
 				a.Content = append(a.Content, &mcp.TextContent{Text: b.Text})
 			case "tool_use":
-				use, err := toolUse(b.ID, b.Name, string(b.Input))
-				if err != nil {
-					return nil, err
-				}
+				use, wrong := toolUse(b.ID, b.Name, string(b.Input))
+				err = cmp.Or(err, wrong)
 				a.Content = append(a.Content, use)
 			}
 		}
-		return a, nil
+		return a, err
 	}
 }
 

@@ -142,9 +142,12 @@ func TestTheHostPassesAsAProgramWithAConfigurationFile(t *testing.T) {
 		Answers: []harness.Answer{{Pattern: regexp.MustCompile(`Allow .*\?`), Text: "y", Declines: "n"}},
 	}
 	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20251125}, Seed: 1,
-		Only: []string{"basic", "tool-use", "parallel", "loop", "balance", "consent"}, Parallel: 2}
+		Only: []string{"basic", "tool-use", "parallel", "loop", "balance", "consent", "host-loop"}, Parallel: 2}
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, failed(t, rs))
-	require.Greater(t, rs.Summary[report.Pass], 60)
+	require.Greater(t, rs.Summary[report.Pass], 65)
+	for _, r := range rs.Results { // Anthropic sends arguments as an object
+		require.True(t, r.Scenario != "host-loop" || r.Verdict == report.Pass || r.Check == "bad-json-told", r.Message)
+	}
 }

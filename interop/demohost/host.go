@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -44,10 +45,16 @@ func (h *host) work(ctx context.Context, prompt string) error {
 		}
 		defer session.Close()
 	}
-	for {
+	for repeats, last := 1, ""; ; repeats++ {
 		said, err := h.ask(ctx, h.conversation())
-		if err != nil {
+		if err != nil && !errors.Is(err, errArguments) {
 			return fmt.Errorf("the model: %w", err)
+		}
+		if calls := callsIn(said); calls != last {
+			repeats, last = 1, calls
+		}
+		if repeats == mostRepeats {
+			return fmt.Errorf("the model: it makes the same call for the %dth time", repeats)
 		}
 		var results []mcp.Content
 		for _, c := range said.Content {
@@ -55,7 +62,7 @@ func (h *host) work(ctx context.Context, prompt string) error {
 			case *mcp.TextContent:
 				fmt.Println(c.Text)
 			case *mcp.ToolUseContent:
-				results = append(results, h.call(ctx, c))
+				results = append(results, h.call(ctx, c, err))
 			}
 		}
 		if results == nil {
@@ -66,6 +73,20 @@ func (h *host) work(ctx context.Context, prompt string) error {
 			&mcp.SamplingMessageV2{Role: "user", Content: results})
 		h.mu.Unlock()
 	}
+}
+
+// mostRepeats is at which call in a row that is the same a task ends.
+const mostRepeats = 10
+
+// callsIn describes the tool uses of an answer, without their ids.
+func callsIn(said *answer) string {
+	text := ""
+	for _, c := range said.Content {
+		if use, ok := c.(*mcp.ToolUseContent); ok {
+			text += fmt.Sprintf("%s(%s)", use.Name, inputOf(use))
+		}
+	}
+	return text
 }
 
 // connect connects to a server and adds its tools.
@@ -101,12 +122,15 @@ func (h *host) conversation() *request {
 	return &r
 }
 
-// call calls a tool. Whatever goes wrong, the model is told.
-func (h *host) call(ctx context.Context, use *mcp.ToolUseContent) *mcp.ToolResultContent {
+// call calls a tool, unless something is wrong with the arguments. Whatever goes wrong, the model is told.
+func (h *host) call(ctx context.Context, use *mcp.ToolUseContent, wrong error) *mcp.ToolResultContent {
 	failed := func(why string) *mcp.ToolResultContent {
 		return &mcp.ToolResultContent{ToolUseID: use.ID, Content: []mcp.Content{&mcp.TextContent{Text: why}}, IsError: true}
 	}
-	if h.calls[use.Name] == nil {
+	switch {
+	case wrong != nil:
+		return failed(wrong.Error())
+	case h.calls[use.Name] == nil:
 		return failed("unknown tool")
 	}
 	result, err := h.calls[use.Name](ctx, use.Input)

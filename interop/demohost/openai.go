@@ -32,13 +32,11 @@ func openAI(url, key string, client *http.Client) asker {
 			a.Content = append(a.Content, &mcp.TextContent{Text: text})
 		}
 		for _, call := range c.Message.ToolCalls {
-			use, err := toolUse(call.ID, call.Function.Name, call.Function.Arguments)
-			if err != nil {
-				return nil, err
-			}
+			use, wrong := toolUse(call.ID, call.Function.Name, call.Function.Arguments)
+			err = cmp.Or(err, wrong)
 			a.Content, a.StopReason = append(a.Content, use), "toolUse" // some servers say stop
 		}
-		return a, nil
+		return a, err
 	}
 }
 

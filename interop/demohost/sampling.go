@@ -45,13 +45,18 @@ func choice(r *request) string {
 	return r.ToolChoice.Mode
 }
 
-// toolUse returns a use of a tool with the model's arguments. Floats would round large numbers.
+// errArguments comes with an answer that uses a tool with arguments that are not a JSON object.
+var errArguments = errors.New("the arguments are not a JSON object")
+
+// toolUse returns a use of a tool with the model's arguments. Floats would round large numbers. Invalid arguments are {}
+// for the model that gets them back.
 func toolUse(id, name, arguments string) (*mcp.ToolUseContent, error) {
 	use := &mcp.ToolUseContent{ID: id, Name: name}
 	dec := json.NewDecoder(strings.NewReader(arguments))
 	dec.UseNumber()
 	if err := dec.Decode(&use.Input); err != nil || use.Input == nil {
-		return nil, errors.New("the model used a tool with invalid arguments")
+		use.Input = map[string]any{}
+		return use, errArguments
 	}
 	return use, nil
 }

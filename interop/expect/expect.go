@@ -117,10 +117,11 @@ var (
 // strict one only.
 var StrictMatters = []string{"declare", "tool-use", "balance"}
 
-// usual is the verdict without a row. None of the clients supports tasks, and all leave the tool loop to the server.
+// usual is the verdict without a row. None of the clients supports tasks or is a host, and all leave the tool
+// loop to the server.
 func usual(r *report.Result) report.Verdict {
 	plainly := []string{"tasks/task-ignored", "tasks/no-task-calls"}
-	if r.Scenario == "client-loop" || r.Scenario == "tasks" && !slices.Contains(plainly, r.ID()) {
+	if r.Scenario == "client-loop" || r.Scenario == "host-loop" || r.Scenario == "tasks" && !slices.Contains(plainly, r.ID()) {
 		return report.NotApplicable
 	}
 	return report.Pass

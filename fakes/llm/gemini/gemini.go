@@ -50,6 +50,8 @@ const (
 	generate       = "generateContent"
 	streamGenerate = "streamGenerateContent"
 	countTokens    = "countTokens"
+	embed          = "embedContent"
+	batchEmbed     = "batchEmbedContents"
 )
 
 // target holds the parameters in a request's URL.

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -8,7 +9,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// SideRequestPatterns returns the routes of model lists, models, and token counts, which share a conversation's path.
+// SideRequestPatterns returns the routes of model lists, models, token counts and embeddings. The last two share a
+// conversation's path.
 func (codec) SideRequestPatterns() []string {
 	var patterns []string
 	for _, path := range collections {
@@ -18,11 +20,11 @@ func (codec) SideRequestPatterns() []string {
 }
 
 // Claims takes a GET below /v1 only with a Google key, because OpenAI has the same paths, and a POST only for a token
-// count.
+// count and for embeddings.
 func (codec) Claims(r *http.Request) bool {
 	to := targetOf(r.URL)
 	if r.Method == http.MethodPost {
-		return to.method == countTokens
+		return to.method == countTokens || to.method == embed || to.method == batchEmbed
 	}
 	return to.vertex || strings.HasPrefix(r.URL.Path, "/v1beta") ||
 		r.Header.Get("X-Goog-Api-Key") != "" || r.URL.Query().Get("key") != ""
@@ -39,7 +41,7 @@ func describe(name, prefix string) json.RawMessage {
 		"maxTemperature", 2, "thinking", dialect.OrAbsent(thinks(name)))
 }
 
-// AnswerSideRequest answers with the models, one model, or a token count (about four bytes a token).
+// AnswerSideRequest answers with the models, one model, embeddings, or a token count (about four bytes a token).
 func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	to := targetOf(r.URL)
 	if refused := checkCredentials(&dialect.Request{Header: r.Header, URL: r.URL}, to); refused != nil {
@@ -50,6 +52,8 @@ func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 		prefix = "publishers/google/models/"
 	}
 	switch {
+	case to.method == embed, to.method == batchEmbed:
+		return c.embed(to, body)
 	case r.Method == http.MethodPost:
 		tokens, refused := countOf(body, to)
 		if refused != nil {
@@ -68,6 +72,52 @@ func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 		member = "publisherModels"
 	}
 	return plainAnswer(http.StatusOK, dialect.Ordered(member, list))
+}
+
+// embed answers with the embedding of the content, or with one for each of several requests.
+func (c codec) embed(to target, body []byte) dialect.Answer {
+	type wanted struct {
+		Content struct {
+			Parts []struct{ Text string }
+		}
+		OutputDimensionality int
+	}
+	var q struct {
+		wanted
+		Requests []wanted
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		return c.EncodeError(invalid("", "the body could not be read as a JSON object: %v", err))
+	}
+	all := []wanted{q.wanted}
+	if to.method == batchEmbed {
+		all = q.Requests
+	}
+	const usual, most = 768, 3072
+	embeddings := []json.RawMessage{}
+	for _, one := range all {
+		var texts []string
+		for _, part := range one.Content.Parts {
+			texts = append(texts, part.Text)
+		}
+		size := cmp.Or(one.OutputDimensionality, usual)
+		switch {
+		case texts == nil:
+			return c.EncodeError(invalid("content", "content is empty: set its parts"))
+		case size < 0 || size > most:
+			return c.EncodeError(invalid("output_dimensionality", "output_dimensionality is %d: set one from 1 to %d", size,
+				most))
+		}
+		values := dialect.Embedding(strings.Join(texts, " "), size)
+		embeddings = append(embeddings, dialect.Ordered("values", values))
+	}
+	switch {
+	case len(embeddings) == 0:
+		return c.EncodeError(invalid("requests", "requests is empty: set at least one"))
+	case to.method == embed:
+		return plainAnswer(http.StatusOK, dialect.Ordered("embedding", embeddings[0]))
+	}
+	return plainAnswer(http.StatusOK, dialect.Ordered("embeddings", embeddings))
 }
 
 // countOf counts the tokens of the contents, or of the request in generateContentRequest.

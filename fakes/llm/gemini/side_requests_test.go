@@ -63,6 +63,36 @@ func TestTokensAreCounted(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, aside.AnswerSideRequest(r, []byte(body(user, ""))).Status)
 }
 
+func TestEmbeddingsAreEqualForEqualTexts(t *testing.T) {
+	embed := func(method, text string) (int, string) {
+		require.True(t, aside.Claims(request(t, flash+method)))
+		a := aside.AnswerSideRequest(request(t, flash+method), []byte(text))
+		return a.Status, string(join(a))
+	}
+	const content = `"content":{"parts":[{"text":"a cat"}]}`
+	type embedding struct{ Values []float32 }
+	var one struct{ Embedding embedding }
+	status, got := embed("embedContent", `{`+content+`}`)
+	require.Equal(t, http.StatusOK, status)
+	require.NoError(t, json.Unmarshal([]byte(got), &one))
+	require.Len(t, one.Embedding.Values, 768)
+	var several struct{ Embeddings []embedding }
+	_, got = embed("batchEmbedContents", `{"requests":[{`+content+`},{`+content+`,"outputDimensionality":8}]}`)
+	require.NoError(t, json.Unmarshal([]byte(got), &several))
+	require.Equal(t, one.Embedding, several.Embeddings[0])
+	require.Len(t, several.Embeddings[1].Values, 8)
+	for _, c := range [][3]string{
+		{"embedContent", `[`, "could not be read"},
+		{"embedContent", `{}`, "content is empty"},
+		{"embedContent", `{` + content + `,"outputDimensionality":-1}`, "output_dimensionality is -1"},
+		{"batchEmbedContents", `{"requests":[]}`, "requests is empty"},
+	} {
+		status, got := embed(c[0], c[1])
+		require.Equal(t, http.StatusBadRequest, status)
+		require.Contains(t, got, c[2])
+	}
+}
+
 func TestOtherProvidersRequestsAreNotClaimed(t *testing.T) {
 	for _, c := range []struct {
 		method, to string

@@ -1,10 +1,12 @@
 package ollama
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -20,9 +22,10 @@ const version = "0.17.4"
 var loaded = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
 
 // SideRequestPatterns returns what hosts request before a chat: a greeting, models and their capabilities, loaded
-// models, the version.
+// models, the version, and embeddings, in their present form and the old one.
 func (chat) SideRequestPatterns() []string {
-	return []string{"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", "GET /{$}", "HEAD /{$}"}
+	return []string{"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", "GET /{$}", "HEAD /{$}",
+		"POST /api/embed", "POST /api/embeddings"}
 }
 
 // Claims takes every request: no other codec serves these paths.
@@ -45,6 +48,9 @@ func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	case "/api/version":
 		return plain(map[string]string{"version": version})
 	}
+	if strings.HasPrefix(r.URL.Path, "/api/embed") {
+		return c.embed(r, body)
+	}
 	var wanted struct{ Model, Name string }
 	if err := json.Unmarshal(body, &wanted); err != nil {
 		return c.EncodeError(refuse("the body cannot be read: %v", err))
@@ -58,6 +64,41 @@ func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	info := map[string]any{"general.architecture": family, family + ".context_length": 131072}
 	return plain(dialect.Ordered("details", details(), "model_info", info,
 		"capabilities", []string{"completion", "tools", "vision", "thinking"}, "modified_at", loaded))
+}
+
+// embed answers with embeddings of 768 dimensions, as those of nomic-embed-text, if the request wants no others.
+func (c chat) embed(r *http.Request, body []byte) dialect.Answer {
+	var q struct {
+		Model, Prompt string
+		Input         json.RawMessage
+		Dimensions    int
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		return c.EncodeError(refuse("the body cannot be read: %v", err))
+	}
+	const usual, most = 768, 1 << 14
+	size := cmp.Or(q.Dimensions, usual)
+	var texts []string
+	text, isText := dialect.TextOf(q.Input)
+	switch {
+	case !modelName.MatchString(q.Model):
+		return c.EncodeError(refuse("the model %q is no name: set model", q.Model))
+	case size < 0 || size > most:
+		return c.EncodeError(refuse("dimensions is %d: set one from 1 to %d", size, most))
+	case r.URL.Path == "/api/embeddings":
+		return plain(dialect.Ordered("embedding", dialect.Embedding(q.Prompt, usual)))
+	case isText:
+		texts = []string{text}
+	case json.Unmarshal(q.Input, &texts) != nil:
+		return c.EncodeError(refuse("invalid input type: set input to a text or several"))
+	}
+	embeddings, tokens := [][]float32{}, 0
+	for _, text := range texts {
+		embeddings = append(embeddings, dialect.Embedding(text, size))
+		tokens += 1 + len(text)/4
+	}
+	return plain(dialect.Ordered("model", q.Model, "embeddings", embeddings, "total_duration", 14143917,
+		"load_duration", 1019500, "prompt_eval_count", tokens))
 }
 
 const family = "llama"

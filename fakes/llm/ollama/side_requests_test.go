@@ -75,3 +75,26 @@ func TestUnknownModelsAreRefused(t *testing.T) {
 		require.Equal(t, map[string]any{"error": want}, got)
 	}
 }
+
+func TestEmbeddingsAreEqualForEqualTexts(t *testing.T) {
+	status, one := aside(t, "POST", "/api/embeddings", `{"model":"nomic-embed-text","prompt":"a cat"}`)
+	require.Equal(t, 200, status)
+	require.Len(t, one["embedding"], 768)
+	_, several := aside(t, "POST", "/api/embed", `{"model":"nomic-embed-text","input":["a cat","stocks"]}`)
+	embeddings := several["embeddings"].([]any)
+	require.Equal(t, one["embedding"], embeddings[0])
+	require.NotEqual(t, embeddings[0], embeddings[1])
+	_, small := aside(t, "POST", "/api/embed", `{"model":"nomic-embed-text","input":"a cat","dimensions":8}`)
+	require.Len(t, small["embeddings"].([]any)[0], 8)
+	for body, want := range map[string]string{
+		`[`:                         "the body cannot be read: unexpected end of JSON input",
+		`{"input":"a"}`:             `the model "" is no name: set model`,
+		`{"model":"m"}`:             "invalid input type: set input to a text or several",
+		`{"model":"m","input":[1]}`: "invalid input type: set input to a text or several",
+		`{"model":"m","input":"a","dimensions":-1}`: "dimensions is -1: set one from 1 to 16384",
+	} {
+		status, got := aside(t, "POST", "/api/embed", body)
+		require.Equal(t, 400, status)
+		require.Equal(t, map[string]any{"error": want}, got)
+	}
+}

@@ -4,9 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 
@@ -19,8 +17,7 @@ const (
 	maxDimensions = 3072
 )
 
-// embeddings answers a request for embeddings. Equal texts have equal vectors of length 1. Texts that share words have
-// similar ones, so that a search finds what a reader expects.
+// embeddings answers a request for embeddings (see [dialect.Embedding]).
 func (m models) embeddings(body []byte) dialect.Answer {
 	var q struct {
 		Model          string          `json:"model"`
@@ -55,7 +52,7 @@ func (m models) embeddings(body []byte) dialect.Answer {
 	tokens := 0
 	for i, text := range inputs {
 		var value any
-		if value = vector(text, size); q.EncodingFormat == "base64" {
+		if value = dialect.Embedding(text, size); q.EncodingFormat == "base64" {
 			value = inBase64(value.([]float32))
 		}
 		data[i] = dialect.Ordered("object", "embedding", "index", i, "embedding", value)
@@ -100,28 +97,6 @@ func embedded(raw json.RawMessage) ([]string, *dialect.Error) {
 		texts[i] = text
 	}
 	return texts, nil
-}
-
-// vector adds a random direction for each word.
-func vector(text string, size int) []float32 {
-	sum := make([]float64, size)
-	for word := range strings.FieldsSeq(strings.ToLower(text)) {
-		hash := fnv.New64a()
-		_, _ = hash.Write([]byte(strings.Trim(word, ".,;:!?\"'()"))) // never fails
-		random := rand.New(rand.NewPCG(hash.Sum64(), 0))
-		for i := range sum {
-			sum[i] += random.NormFloat64()
-		}
-	}
-	length := 0.0
-	for _, x := range sum {
-		length += x * x
-	}
-	all := make([]float32, size)
-	for i, x := range sum {
-		all[i] = float32(x / max(math.Sqrt(length), 1e-9))
-	}
-	return all
 }
 
 func inBase64(all []float32) string {
