@@ -197,6 +197,28 @@ func TestDeclaredFeaturesDecideWhatIsPlayed(t *testing.T) {
 	require.Equal(t, report.Pass, without["declare/undeclared-sampling-refused"].Verdict, "this host can be told")
 }
 
+// The mistakes of a host's model are played for hosts alone, and a host that ends its task too early is told so.
+func TestTheMistakesOfAHostsModelArePlayedForHosts(t *testing.T) {
+	rs, traces := hosted(t, reference.Host(reference.Config{Turns: 1}), "host-loop/unknown-tool-told")
+	require.Empty(t, bad(rs))
+	require.Len(t, traces, 1)
+	told := func(rs *report.Results) *report.Result {
+		i := slices.IndexFunc(rs.Results, func(r report.Result) bool { return r.ID() == "host-loop/unknown-tool-told" })
+		return &rs.Results[i]
+	}
+	require.Equal(t, report.Unsupported, told(rs).Verdict)
+	require.Contains(t, told(rs).Message, "with turn 1 of its model, before the mistake: allow it more turns")
+
+	suite := conformance.Suite{Client: harness.InProcess(reference.Client(reference.Config{})), Explore: -1,
+		Only: []string{"basic/question", "host-loop"}, Revisions: []server.Revision{server.V20251125},
+		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, bad(rs))
+	require.Equal(t, report.NotApplicable, told(rs).Verdict)
+	require.Contains(t, told(rs).Message, "not a host with a model of its own ({prompt} in the command, or --agent)")
+}
+
 func TestARunInWhichNothingCouldBePlayedFails(t *testing.T) {
 	client := harness.InProcess(reference.Host(reference.Config{}), harness.Agent(), harness.Has(harness.NeverAbandons))
 	suite := conformance.Suite{Client: client, Only: []string{"cancel/call-while-working"}, Explore: -1,

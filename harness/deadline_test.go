@@ -114,6 +114,16 @@ func TestAClientThatAsksTheModelForEverDoesNotAdvance(t *testing.T) {
 	require.Equal(t, int64(10), p.steps.Load())
 }
 
+// The turns that a case plays to a host are progress, and others are not.
+func TestAHostAdvancesByTheTurnsOfItsCase(t *testing.T) {
+	p := pulse{planned: 3}
+	for range 10 {
+		p.see(&trace.Event{End: &trace.ModelEnd{Status: 200, Host: true}})
+	}
+	require.Equal(t, int64(3), p.advances.Load())
+	require.Equal(t, int64(10), p.steps.Load())
+}
+
 func TestTheMachineIsMeasured(t *testing.T) {
 	require.GreaterOrEqual(t, slowness(), 1.0, "a limit never becomes shorter")
 }

@@ -64,6 +64,7 @@ func builtin(name string) (func(context.Context, harness.Env) error, error) {
 			if !chosen {
 				config = firstWire(m)
 			}
+			config.Loop, config.Host = m.Chapter == mutants.ClientLoop, m.Chapter == mutants.HostLoop
 			return m.Client(config, nil), nil
 		}
 	}
@@ -74,6 +75,13 @@ func builtin(name string) (func(context.Context, harness.Env) error, error) {
 	const otherwise = "use builtin:reference, builtin:client-loop, builtin:host or builtin:mutant/NAME " +
 		"(mcp-conform selftest lists the names)"
 	return nil, fmt.Errorf("unknown built-in client %q; %s", name, hint(name, names, otherwise))
+}
+
+// isHost reports whether a built-in client is a host.
+func isHost(name string) bool {
+	mutant, _, _ := strings.Cut(strings.TrimPrefix(name, builtinPrefix+"mutant/"), "/")
+	m := mutants.Find(mutant)
+	return strings.HasPrefix(name, builtinHost) || m != nil && m.Chapter == mutants.HostLoop
 }
 
 // modelOfEnvironment lets SAMPLING_PROVIDER and its like choose the model, if they are set.

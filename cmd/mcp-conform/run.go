@@ -358,7 +358,7 @@ func (c *runCommand) client() (harness.Client, error) {
 		return harness.Client{}, fmt.Errorf("finding this program, to start the built-in client: %w", err)
 	}
 	client := command(self, "client", name)
-	client.Name, client.Agent, client.Has = name, c.Agent || strings.HasPrefix(name, builtinHost), c.Has
+	client.Name, client.Agent, client.Has = name, c.Agent || isHost(name), c.Has
 	return client, nil
 }
 

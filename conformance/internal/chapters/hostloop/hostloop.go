@@ -87,7 +87,7 @@ func named(name, tool string) bool {
 func notReached(e *evidence.Case) check.Verdict {
 	s := e.Session
 	if s.Ended != nil && s.Ended.Clean() {
-		return check.Unsupported("the host ended its task after %d turns of its model, before the mistake: allow it more",
+		return check.Unsupported("the host ended its task with turn %d of its model, before the mistake: allow it more turns",
 			len(s.HostTurns()))
 	}
 	return check.NotObserved("the model of the host did not get to its mistake: %s", s.Ending())

@@ -118,7 +118,7 @@ func TestTheModelLearnsAboutAnUnknownTool(t *testing.T) {
 		fails("it hangs", of(hangs), "found that it hangs"),
 		unsupported("few turns", func(s *session) {
 			s.OfHost(func(s *session) { s.Prompts(task()).UsesTool(prefix+"the-tool", "{}") })
-		}, "ended its task after 1 turns of its model"),
+		}, "ended its task with turn 1 of its model"),
 		unobserved("an early end", func(s *session) { s.Ends(trace.Process{ExitCode: 1}) }, "did not get to its mistake"),
 	)
 }

@@ -119,7 +119,7 @@ var failingToolTold = rule(check.Check{
 
 // saysFailure matches a text that tells of a failure.
 var saysFailure = regexp.MustCompile(`(?i)error|fail|invalid|unknown|unable|cannot|can't|could not|couldn't|refus|` +
-	`not (found|available|valid|allowed)|no such|unexpected|unrecognized|unsupported`)
+	`not (found|available|valid|allowed)|no such|exist|unexpected|unrecognized|unsupported|missing|denied|wrong|abort`)
 
 // lesson is what became of a tool use that a host cannot execute.
 type lesson struct {
