@@ -234,6 +234,7 @@ func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 	for _, tr := range traces {
 		one, err := conformance.Judge(tr)
 		require.NoError(t, err)
-		require.False(t, one.Failed(true), "a part of a passing run passes")
+		played := tr.Events[0].Process != nil // the cases for hosts are not
+		require.Equal(t, !played, one.Failed(true), "a part of a passing run passes")
 	}
 }

@@ -45,8 +45,9 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 }
 
 // Handler is the code of a tool. Its value becomes the result of the call: a [CallToolResult] or [RawResult] as it is,
-// a string or nil as text, an *[RPCError] as an error response, anything else as the text of its JSON. An error becomes a result with isError, which the
-// client's model can read. A handler runs on its own goroutine and should return when s.Context() is done.
+// a string or nil as text, anything else as the text of its JSON. A *[RPCError] as the value becomes an error response.
+// An error becomes a result with isError, which the client's model can read. A handler runs on its own goroutine and
+// should return when s.Context() is done.
 type Handler func(s *Session) (any, error)
 
 // CallToolResult is the result of a tools/call.

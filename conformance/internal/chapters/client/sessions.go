@@ -9,15 +9,20 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // excused reports whether the session's server was of no use by design: it spoke other versions, or ended. The client
 // need not do anything with such a server.
 func excused(s *evidence.Session) bool { return len(s.Trace.Header.ServerRevisions) > 0 || s.Lost }
 
-// provoked reports whether the model of a host made mistakes: the host may then end its task with an error.
-func provoked(s *evidence.Session) bool {
-	return strings.HasPrefix(s.Trace.Header.Cases[0].ID, check.HostLoopPrefix)
+// mayFail reports whether a client may end with an error that is its own: its server was of no use, or the model of the
+// host made mistakes.
+func mayFail(s *evidence.Session) bool {
+	provoked := slices.ContainsFunc(s.Trace.Header.Cases, func(c trace.Case) bool {
+		return strings.HasPrefix(c.ID, check.HostLoopPrefix)
+	})
+	return (excused(s) || provoked) && evidence.EndedByItself(s.Ended)
 }
 
 func connects(sessions []*evidence.Session) check.Verdict {
@@ -187,9 +192,6 @@ const otherEnds = 5
 func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	var bad, slow, refused []*evidence.Session
 	early := ""
-	mayFail := func(s *evidence.Session) bool {
-		return (excused(s) || provoked(s)) && evidence.EndedByItself(s.Ended)
-	}
 	for _, s := range slices.DeleteFunc(slices.Clone(sessions), mayFail) {
 		switch n := replayed(s); {
 		case s.Unfinished():

@@ -22,7 +22,7 @@ var endless = mistake("endless", gauge(endlessTool, "What there is to see at a m
 	slices.Repeat([][]llm.Block{uses(endlessTool, `{"place":"mile 1"}`)}, mostRepeats)...)
 
 // The model says nothing.
-var empty = mistake("empty-answer", gauge("host_fog", "The fog at a place", says("There is no fog at %s.")),
+var empty = mistake("empty", gauge("host_fog", "The fog at a place", says("There is no fog at %s.")),
 	slices.Repeat([][]llm.Block{{}}, mostEmpty)...)
 
 var bounded = rule(check.Check{
@@ -44,7 +44,7 @@ var emptyAnswer = rule(check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		return ends(e, saysNothing, mostEmpty, "accept an empty answer of its model")
 	},
-}, "empty-answer")
+}, "empty")
 
 // saysNothing reports whether the model's reply in a turn is empty.
 func saysNothing(x *evidence.Exchange) bool {

@@ -124,17 +124,19 @@ func TestTheModelLearnsAboutAnUnknownTool(t *testing.T) {
 }
 
 func TestTheModelLearnsAboutInvalidArguments(t *testing.T) {
+	object := inapplicable("an object", func(s *session) {
+		s.OfHost(func(s *session) {
+			s.Prompt(`{"model":"m","messages":[{"role":"user","content":"Go."}],"tools":[{"type":"function","function":`+
+				`{"name":"host_fish","parameters":{"type":"object"}}}]}`, trace.ModelEnd{Status: 200})
+		})
+	}, "arguments as an object")
+	object.Dialects = []string{dialect.Ollama}
 	const torn, days = `{"place":"Viking","da`, `{"days":9}`
 	judges(t, "bad-json-told", "invalid-json",
 		passes("a result, the arguments are {}", after(prefix+jsonTool, torn,
 			tells(prefix+jsonTool, "{}", "that is not JSON", true))),
 		fails("nothing", after(prefix+jsonTool, torn, fine), "without an error"),
-		tracetest.Test{Name: "an object", Dialects: []string{dialect.Ollama}, Verdict: "not_applicable", Steps: func(s *session) {
-			s.OfHost(func(s *session) {
-				s.Prompt(`{"model":"m","messages":[{"role":"user","content":"Go."}],"tools":[{"type":"function","function":`+
-					`{"name":"host_fish","parameters":{"type":"object"}}}]}`, trace.ModelEnd{Status: 200})
-			})
-		}, Message: "arguments as an object"},
+		object,
 	)
 	judges(t, "bad-arguments-told", "invalid-arguments",
 		passes("a result", after(prefix+schemaTool, days, tells(prefix+schemaTool, days, "place is missing", true))),
@@ -211,7 +213,7 @@ func TestAHostStops(t *testing.T) {
 			}
 		}
 	}
-	judges(t, "empty-answer", "empty-answer",
+	judges(t, "empty-answer", "empty",
 		passes("it ends", nothing(1, fine)),
 		passes("it ends with an error", nothing(1, says1)),
 		passes("it asks again", nothing(3, asksAgain), "asked its model 3 times"),
@@ -221,7 +223,7 @@ func TestAHostStops(t *testing.T) {
 		unsupported("it waits before it asks again", nothing(3, hangs), "--case-timeout"),
 		unobserved("the host ended before", func(s *session) { s.Ends(trace.Process{ExitCode: 1}) }),
 	)
-	judges(t, "empty-answer", "empty-answer", inapplicable("no host", func(s *session) {
+	judges(t, "empty-answer", "empty", inapplicable("no host", func(s *session) {
 		s.Trace.Events = nil
 		s.Seq = map[string]int64{}
 		s.Marks(trace.MarkInapplicable, "the client is not a host")
