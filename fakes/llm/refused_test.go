@@ -21,8 +21,8 @@ var vendors = map[string]string{
 	"gpustack.test": "/compatible",
 }
 
-// notPlayed are words of the recorded refusals, all of which depend on the account, on the models of the provider, or on
-// a prompt that the recording has removed.
+// notPlayed are words of the recorded refusals, all of which depend on the account, on the models of the provider, or
+// on a prompt that the recording has removed.
 var notPlayed = []string{"invalid x-api-key", "API key not valid", "Incorrect API key", `"Unauthorized"`,
 	"model_not_found", "current quota", "prompt is too long", "prompt too long", "context_length_exceeded"}
 
