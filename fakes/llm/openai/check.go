@@ -225,10 +225,6 @@ func (p *part) check(allowed []string, s *style) *dialect.Error {
 }
 
 func (c *toolCall) check() *dialect.Error {
-	at := c.path + "." + c.kind
-	if c.legacy {
-		at = c.path
-	}
 	switch {
 	case c.kind != "function" && c.kind != "custom":
 		return unsupported(c.path+".type", c.kind, "function", "custom")
@@ -237,11 +233,19 @@ func (c *toolCall) check() *dialect.Error {
 	case len(c.id) > maxCallID:
 		return tooLong(c.path+".id", "string", "a", maxCallID, len(c.id))
 	case c.name == "":
-		return missing(at, "name")
+		return missing(c.inner(), "name")
 	case !dialect.IsKind(c.arguments, '"'):
-		return wrongType(at+".arguments", "a string", dialect.JSONName(c.arguments))
+		return wrongType(c.inner()+".arguments", "a string", dialect.JSONName(c.arguments))
 	}
-	return checkName(at+".name", c.name)
+	return checkName(c.inner()+".name", c.name)
+}
+
+// inner returns the path of the object with name and arguments.
+func (c *toolCall) inner() string {
+	if c.legacy {
+		return c.path
+	}
+	return c.path + "." + c.kind
 }
 
 // checkHistory enforces the API's rule for tool calls: tool messages answer all of them before any other message, and

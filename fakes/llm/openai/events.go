@@ -1,9 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
-	"slices"
-
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
@@ -42,24 +39,28 @@ func (w *writer) raw(event string) { w.events = append(w.events, []byte(event)) 
 
 // event writes an event with these members after the head.
 func (w *writer) event(members ...any) {
-	w.events = append(w.events, slices.Concat([]byte("data: "), w.head, []byte(","), dialect.Ordered(members...)[1:],
-		[]byte("\n\n")))
+	event := append(make([]byte, 0, len(w.head)+256), "data: "...)
+	event = append(event, w.head...)
+	brace := len(event)
+	event = dialect.Append(event, members...)
+	event[brace] = ','
+	w.events = append(w.events, append(event, "\n\n"...))
 	w.chunks++
 }
 
 // choice writes an event with one choice.
 func (w *writer) choice(d delta) {
 	c, s := w.c, w.c.style
-	choice := append([]any{"index", 0, "delta", dialect.Ordered(d.members...)}, c.ending(d.finishes)...)
-	members := []any{"choices", []json.RawMessage{dialect.Ordered(choice...)}}
+	choice := append(dialect.Pairs{"index", 0, "delta", dialect.Pairs(d.members)}, c.ending(d.finishes)...)
+	members := dialect.Pairs{"choices", []dialect.Pairs{choice}}
 	switch {
 	case d.finishes && s.joinedFinish:
 		members = append(members, "usage", c.usage.object(s))
 	case d.finishes && s.isGroq:
 		usage := c.usage.object(s)
-		members = append(members, "x_groq", dialect.Ordered("id", c.requestID, "usage", usage), "usage", usage)
+		members = append(members, "x_groq", dialect.Pairs{"id", c.requestID, "usage", usage}, "usage", usage)
 	case s.isGroq && w.chunks == 0:
-		members = append(members, "x_groq", dialect.Ordered("id", c.requestID, "seed", 1))
+		members = append(members, "x_groq", dialect.Pairs{"id", c.requestID, "seed", 1})
 	case w.withUsage && s.isOpenAI:
 		members = append(members, "usage", nil)
 	}
@@ -68,12 +69,12 @@ func (w *writer) choice(d delta) {
 
 func (w *writer) usage() {
 	c, s := w.c, w.c.style
-	choices := []json.RawMessage{}
+	choices := []dialect.Pairs{}
 	var tier any = dialect.Absent
 	switch {
 	case s.isRouter: // the finish reason again
-		delta := dialect.Ordered("role", "assistant", "content", "")
-		choices = append(choices, dialect.Ordered(append([]any{"index", 0, "delta", delta}, c.ending(true)...)...))
+		delta := dialect.Pairs{"role", "assistant", "content", ""}
+		choices = append(choices, append(dialect.Pairs{"index", 0, "delta", delta}, c.ending(true)...))
 	case s.isGroq:
 		tier = "on_demand"
 	}
