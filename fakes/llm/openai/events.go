@@ -9,6 +9,8 @@ type writer struct {
 	c         *completion
 	withUsage bool
 	head      []byte // of each event: its object without the last brace
+	open      []byte // the members after the delta of a choice that does not finish, each with a comma before it
+	text      []byte // of all events
 	events    [][]byte
 	chunks    int
 }
@@ -32,27 +34,53 @@ func (c *completion) writer(withUsage bool) *writer {
 	}
 	head := dialect.Ordered("id", c.id, "object", "chat.completion.chunk", "created", c.created, "model", c.model,
 		"service_tier", tier, "provider", provider, "system_fingerprint", fingerprint)
-	return &writer{c: c, withUsage: withUsage, head: head[:len(head)-1]}
+	return &writer{c: c, withUsage: withUsage, head: head[:len(head)-1], open: rest(nil, c.ending(false))}
+}
+
+// rest writes members behind those of an object that is still open.
+func rest(out []byte, members []any) []byte {
+	if len(members) == 0 {
+		return out
+	}
+	brace := len(out)
+	out = dialect.Append(out, members...)
+	out[brace] = ','
+	return out[:len(out)-1]
 }
 
 func (w *writer) raw(event string) { w.events = append(w.events, []byte(event)) }
 
 // event writes an event with these members after the head.
 func (w *writer) event(members ...any) {
-	event := append(make([]byte, 0, len(w.head)+256), "data: "...)
-	event = append(event, w.head...)
-	brace := len(event)
-	event = dialect.Append(event, members...)
-	event[brace] = ','
-	w.events = append(w.events, append(event, "\n\n"...))
+	w.end(w.begin(), members)
+}
+
+// begin begins an event and returns its place in the text.
+func (w *writer) begin() int {
+	begin := len(w.text)
+	w.text = append(append(w.text, "data: "...), w.head...)
+	return begin
+}
+
+// end ends an event with these members.
+func (w *writer) end(begin int, members []any) {
+	w.text = append(rest(w.text, members), "}\n\n"...)
+	w.events = append(w.events, w.text[begin:len(w.text):len(w.text)])
 	w.chunks++
 }
 
 // choice writes an event with one choice.
 func (w *writer) choice(d delta) {
 	c, s := w.c, w.c.style
-	choice := append(dialect.Pairs{"index", 0, "delta", dialect.Pairs(d.members)}, c.ending(d.finishes)...)
-	members := dialect.Pairs{"choices", []dialect.Pairs{choice}}
+	begin := w.begin()
+	w.text = dialect.Append(append(w.text, `,"choices":[{"index":0,"delta":`...), d.members...)
+	if d.finishes {
+		w.text = rest(w.text, c.ending(true))
+	} else {
+		w.text = append(w.text, w.open...)
+	}
+	w.text = append(w.text, "}]"...)
+	var members []any
 	switch {
 	case d.finishes && s.joinedFinish:
 		members = append(members, "usage", c.usage.object(s))
@@ -64,7 +92,7 @@ func (w *writer) choice(d delta) {
 	case w.withUsage && s.isOpenAI:
 		members = append(members, "usage", nil)
 	}
-	w.event(members...)
+	w.end(begin, members)
 }
 
 func (w *writer) usage() {

@@ -34,6 +34,8 @@ func (c *completion) stream(withUsage, late bool) [][]byte {
 	s := c.style
 	deltas, held := c.deltas(late)
 	w := c.writer(withUsage)
+	w.text = make([]byte, 0, (len(w.head)+128)*(len(deltas)+len(held)+1))
+	w.events = make([][]byte, 0, len(deltas)+len(held)+4)
 	if s.isRouter {
 		w.raw(": OPENROUTER PROCESSING\n\n")
 		w.raw(": OPENROUTER PROCESSING\n\n")
