@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Pairs is a JSON object that is to be written: names and values in turn, in this order. Members whose value is [Absent]
-// are omitted. A value may be Pairs or []Pairs itself.
+// Pairs is a JSON object that is to be written: names and values in turn, in this order. Members whose value is
+// [Absent] are omitted. A value may be Pairs or []Pairs itself.
 type Pairs []any
 
 // Ordered writes the [Pairs].

@@ -90,7 +90,8 @@ func usageOf(req *dialect.Request, reply *dialect.Reply) usage {
 
 // object writes the usage with the server's members.
 func (u usage) object(s *style) dialect.Pairs {
-	pairs := dialect.Pairs{"prompt_tokens", u.prompt, "completion_tokens", u.completion, "total_tokens", u.prompt + u.completion}
+	pairs := dialect.Pairs{"prompt_tokens", u.prompt, "completion_tokens", u.completion,
+		"total_tokens", u.prompt + u.completion}
 	if s.usage != nil {
 		return append(pairs, s.usage(u)...)
 	}
