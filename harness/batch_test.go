@@ -151,7 +151,7 @@ func TestHostileCasesOfAClientThatNeverAnswersRunOnce(t *testing.T) {
 	a.Handler = func(s *server.Session) (any, error) { return s.Sample(s.Ask("Still there?")) }
 	b.Handler = func(s *server.Session) (any, error) {
 		message := map[string]any{"role": "user", "content": "text"}
-		return s.Sample(server.Hostile(map[string]any{"maxTokens": 1, "messages": []any{message}}))
+		return s.Sample(map[string]any{"maxTokens": 1, "messages": []any{message}}, server.Hostile())
 	}
 	traces := virtually(t, mutant("deaf-after-malformed"), server.V20260728, a, b)
 	require.Equal(t, [][]string{{"s/a", "s/b", "barrier"}, {"s/a", "barrier"}, {"s/b", "barrier"}}, sessions(traces))

@@ -144,7 +144,7 @@ func (l lines) Write(p []byte) (int, error) {
 func TestTheServersLogGoesToItsStandardError(t *testing.T) {
 	logs := harness.Case{ID: "s/logs", Handler: func(s *server.Session) (any, error) {
 		return "done",
-			s.LogToStderr("a word")
+			s.Transport().LogToStderr("a word")
 	}}
 	call := func(ctx context.Context, env harness.Env) error {
 		logged := make(lines, 10)

@@ -209,7 +209,7 @@ func TestALaunchedServerIsRestarted(t *testing.T) {
 		calls, launched := 0, 0
 		srv := server.New(t, ask, server.Tool{Name: "die", Handler: func(s *server.Session) (any, error) {
 			if calls++; calls == 1 {
-				return nil, s.CloseConnection()
+				return nil, s.Transport().CloseConnection()
 			}
 			return "alive", nil
 		}})
@@ -230,7 +230,7 @@ func TestALaunchedServerIsRestarted(t *testing.T) {
 
 func TestALostSessionIsReplaced(t *testing.T) {
 	srv := server.New(t, ask, server.Tool{Name: "end", Handler: func(s *server.Session) (any, error) {
-		return "ended", s.EndSession()
+		return "ended", s.Transport().EndSession()
 	}})
 	c := connect(t, client.Options{URL: srv.URL, Revision: server.V20251125, Sampling: paris})
 	_, _ = c.CallTool(t.Context(), "end", nil) // the result may arrive or not

@@ -108,7 +108,7 @@ func ExampleLoop() {
 		Name:        "weather",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`),
 		Handler: func(s *server.Session) (any, error) {
-			fmt.Println("called with", string(s.Arguments()))
+			fmt.Println("called with", string(s.Call().Arguments))
 			return "18°C and sunny", nil
 		},
 	}

@@ -55,7 +55,7 @@ func (l *loopTest) tool(name string, schema any, annotations any, result any, er
 		Handler: func(s *server.Session) (any, error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.called = append(l.called, name+string(s.Arguments()))
+			l.called = append(l.called, name+string(s.Call().Arguments))
 			return result, err
 		}}
 }

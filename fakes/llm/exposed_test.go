@@ -32,6 +32,33 @@ func TestAnExposedServerWantsItsKeyFromEverybody(t *testing.T) {
 			require.Equal(t, 401, ask(path, host, "X-Api-Key", "secre"), path)
 		}
 	}
+	require.Equal(t, 401, ask("/v1/nothing", "model", "", ""))
+	require.Equal(t, 404, ask("/v1/nothing", "model", "X-Api-Key", "secret"))
 	_, err := Start(Options{Exposed: true})
 	require.ErrorContains(t, err, "exposed to other machines without a Key: want one")
+}
+
+func TestAWrongKeyGetsTheProvidersError(t *testing.T) {
+	s := start(t, Options{Exposed: true, Key: "secret"}, When().Reply(Text("hi")))
+	for path, want := range map[string]string{
+		chatPath:                       `"code": "invalid_api_key"`,
+		"/v1/models":                   `"code": "invalid_api_key"`,
+		"/v1/messages":                 `"type":"authentication_error"`,
+		"/mistral/v1/chat/completions": `"detail":`,
+		"/api/chat":                    `"error":"the key is missing or wrong`,
+	} {
+		r := httptest.NewRequest("POST", "http://model"+path, strings.NewReader(hello))
+		if path == "/v1/models" {
+			r.Method = "GET"
+		}
+		require.Contains(t, strings.ReplaceAll(serve(s, r).Body.String(), `"detail": `, `"detail":`), want, path)
+	}
+	require.Contains(t, s.Journal()[0].Refused, "wants the key it was started with")
+}
+
+func TestTheURLOfAListenerOnAllAddressesIsOfThisMachine(t *testing.T) {
+	for listener, want := range map[string]string{"0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80",
+		"127.0.0.1:80": "127.0.0.1:80", "[::1]:80": "[::1]:80", "10.0.0.7:80": "10.0.0.7:80", "pipe": "pipe"} {
+		require.Equal(t, want, reachable(listener))
+	}
 }

@@ -83,8 +83,9 @@ func (r *route) matches(path string) bool {
 
 // find returns the target of a request, or the answer if there is none.
 func (s *Server) find(r *http.Request) (target, *routingError) {
-	if err := s.stranger(r); err != nil {
-		return target{}, err
+	if !s.serves(r.Host) {
+		return target{}, &routingError{path: r.URL.Path, status: http.StatusForbidden, text: fmt.Sprintf(
+			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
 	}
 	var allowed []string
 	for i := range s.routes {
@@ -99,6 +100,9 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 			return at.target, nil
 		}
 	}
+	if !s.hasKey(r) {
+		return target{}, &routingError{path: r.URL.Path, status: http.StatusUnauthorized, text: noKey}
+	}
 	if len(allowed) > 0 {
 		methods := strings.Join(allowed, ", ")
 		return target{}, &routingError{path: r.URL.Path, status: http.StatusMethodNotAllowed, allow: methods,
@@ -112,22 +116,14 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(patterns, ", "))}
 }
 
-// stranger returns the answer to a caller who is not allowed; nil for one who is.
-func (s *Server) stranger(r *http.Request) *routingError {
-	switch {
-	case s.options.Exposed && !s.hasKey(r):
-		return &routingError{path: r.URL.Path, status: http.StatusUnauthorized,
-			text: "the key is missing or wrong: this model server is exposed to other machines, and wants the key it was " +
-				"started with"}
-	case !s.options.Exposed && !s.local(r.Host):
-		return &routingError{path: r.URL.Path, status: http.StatusForbidden, text: fmt.Sprintf(
-			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
-	}
-	return nil
-}
+const noKey = "the key is missing or wrong: this model server is exposed to other machines, and wants the key it was " +
+	"started with"
 
-// hasKey reports whether a request has the key, where any provider expects it.
+// hasKey reports whether a request has the key, where any provider expects it. Only an exposed server requires it.
 func (s *Server) hasKey(r *http.Request) bool {
+	if !s.options.Exposed {
+		return true
+	}
 	for _, given := range []string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"),
 		r.Header.Get("Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key")} {
 		if subtle.ConstantTimeCompare([]byte(given), []byte(s.options.Key)) == 1 {
@@ -136,6 +132,9 @@ func (s *Server) hasKey(r *http.Request) bool {
 	}
 	return false
 }
+
+// serves reports whether requests for the host are answered.
+func (s *Server) serves(hostport string) bool { return s.options.Exposed || s.local(hostport) }
 
 // local reports whether a request's host is this machine or the listener's address. Any other host may be a browser
 // attack by DNS rebinding.
@@ -169,7 +168,11 @@ func (m *routingError) answer() dialect.Answer {
 	}
 	var told any = m.text
 	if !strings.HasPrefix(m.path, "/api/") {
-		told = dialect.Ordered("type", "not_found_error", "message", m.text)
+		kind := "invalid_request_error"
+		if m.status == http.StatusNotFound {
+			kind = "not_found_error"
+		}
+		told = dialect.Ordered("type", kind, "message", m.text)
 	}
 	return dialect.Answer{Status: m.status, Header: h,
 		Chunks: [][]byte{dialect.Ordered("type", "error", "error", told)}}

@@ -51,7 +51,11 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 
 // sendChunks writes the chunks. False: the caller left or the server closed first.
 func (s *Server) sendChunks(ctx context.Context, w http.ResponseWriter, x *Exchange, o *outcome, waits *waits) bool {
-	began, control, stalling := time.Now(), http.NewResponseController(w), o.delivery.cut.ending == stalls
+	control, stalling := http.NewResponseController(w), o.delivery.cut.ending == stalls
+	var began time.Time
+	if o.delivery.spread > 0 {
+		began = time.Now()
+	}
 	if len(o.Chunks) == 0 && !stalling {
 		s.end(x, o.Answer, completed)
 	}

@@ -20,7 +20,7 @@ type outcome struct {
 
 // serve reads a request, records it in journal and trace, and answers it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == JournalPath && s.stranger(r) == nil {
+	if r.URL.Path == JournalPath && s.serves(r.Host) && s.hasKey(r) {
 		s.serveJournal(w, r)
 		return
 	}
@@ -97,6 +97,9 @@ func (s *Server) attribute(x *Exchange, req *Request, marks []string) {
 
 // decode decodes a request. A side request gives nil.
 func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) (*Request, *Error) {
+	if !s.hasKey(r) {
+		return nil, &Error{Status: http.StatusUnauthorized, Message: noKey}
+	}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, &Error{Status: http.StatusUnsupportedMediaType, Message: fmt.Sprintf(
 			"the body has the content encoding %q, which the scripted model does not undo: send it without one", encoding)}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 
@@ -81,7 +82,8 @@ type Source interface {
 
 // Server is a scripted model server. It is safe for concurrent use.
 type Server struct {
-	// URL is the server's address, without path or final slash.
+	// URL is the server's address, without path or final slash. It is one of this machine, also if the listener has
+	// all addresses.
 	URL string
 
 	options Options
@@ -138,7 +140,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 		host = address // a listener without ports
 	}
 	s := &Server{
-		URL:     "http://" + address,
+		URL:     "http://" + reachable(address),
 		options: o, address: address, host: host, routes: routes(),
 		scripts: map[string]*script{"": own}, agent: newAgent(o.Agent),
 		closing: make(chan struct{}), ended: make(chan struct{}),
@@ -151,10 +153,20 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	return s, nil
 }
 
+// reachable returns the address at which this machine reaches a listener: that of a listener on all addresses, such as
+// 0.0.0.0, is not one.
+func reachable(address string) string {
+	if at, err := netip.ParseAddrPort(address); err == nil && at.Addr().IsUnspecified() {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
+	}
+	return address
+}
+
 // OpenAI returns the base URL for OpenAI's SDKs, chat and responses: OPENAI_BASE_URL.
 func (s *Server) OpenAI() string { return s.BaseURLs()[dialect.OpenAIChat] }
 
-// Azure returns the endpoint for the SDKs of Azure OpenAI: AZURE_OPENAI_ENDPOINT. The deployment is the model.
+// Azure returns the endpoint for the SDKs of Azure OpenAI: AZURE_OPENAI_ENDPOINT. The deployment is the model. OpenAI's
+// SDK for Go needs azure.WithUnsafeAllowHTTP, too.
 func (s *Server) Azure() string { return s.URL }
 
 // Anthropic returns the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.

@@ -186,19 +186,19 @@ func joinBatch(messages [][]byte) []byte {
 // StartBatch is [Session.Start] for several requests in one JSON-RPC batch, which a client of 2025-03-26 must accept
 // (2025-03-26, basic/index#batching). The pending requests are in the order of the params. If one of the params cannot
 // be sent, nothing is. Other revisions have no batches: there it returns ErrRevision.
-func (s *Session) StartBatch(params ...any) ([]*Pending, error) {
-	if s.revision != V20250326 {
-		return nil, s.hasNo("batches")
+func (t Transport) StartBatch(params ...any) ([]*Pending, error) {
+	if t.s.revision != V20250326 {
+		return nil, t.s.hasNo("batches")
 	}
 	var requests []outgoing
 	for _, p := range params {
-		request, err := s.outgoing(p)
+		request, err := t.s.outgoing(p, nil)
 		if err != nil {
 			return nil, err
 		}
 		requests = append(requests, request)
 	}
-	c := s.protocol.(*legacyCall)
+	c := t.s.protocol.(*legacyCall)
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (s *Session) StartBatch(params ...any) ([]*Pending, error) {
 	for i, request := range requests {
 		registered, out := c.request(request)
 		frames[i] = out.frame
-		pending[i] = pend(out, func() Response { return c.wait(c.ctx, registered) })
+		pending[i] = c.pend(out, func() Response { return c.wait(registered) })
 	}
 	x, err := c.stream(c.ctx)
 	if err == nil {

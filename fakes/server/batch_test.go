@@ -16,7 +16,7 @@ import (
 
 // asksInABatch samples twice in one batch and returns the ids, results and errors.
 func asksInABatch(s *server.Session) (any, error) {
-	pending, err := s.StartBatch(s.Ask("One?"), s.Ask("Two?"))
+	pending, err := s.Transport().StartBatch(s.Ask("One?"), s.Ask("Two?"))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func TestSamplesOfABatchAreOneEvent(t *testing.T) {
 
 func TestOnly20250326HasBatches(t *testing.T) {
 	inCall(t, server.AllRevisions()[1:], sampling, func(s *server.Session) {
-		_, err := s.StartBatch(s.Ask("One?"))
+		_, err := s.Transport().StartBatch(s.Ask("One?"))
 		require.ErrorIs(t, err, server.ErrRevision)
 	})
 	inEach(t, server.AllRevisions()[1:3], func(t *testing.T, revision server.Revision) {
@@ -99,7 +99,7 @@ func TestOnly20250326HasBatches(t *testing.T) {
 
 func TestBatchWithAnUndeclaredRequestIsNotSent(t *testing.T) {
 	inCall(t, server.AllRevisions()[:1], nothing, func(s *server.Session) {
-		_, err := s.StartBatch(s.Ask("One?"), s.Ask("Two?"))
+		_, err := s.Transport().StartBatch(s.Ask("One?"), s.Ask("Two?"))
 		require.ErrorIs(t, err, server.ErrUndeclared)
 	})
 }

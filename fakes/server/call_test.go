@@ -148,13 +148,13 @@ func TestSessionDescribesItsCall(t *testing.T) {
 	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		var arguments []string
 		r := start(t, tool("tool", func(s *server.Session) (any, error) {
-			arguments = append(arguments, string(s.Arguments()))
-			require.Len(t, arguments, s.CallNumber())
+			arguments = append(arguments, string(s.Call().Arguments))
+			require.Len(t, arguments, s.Call().Number)
 			require.True(t, s.Declares("sampling"))
 			require.True(t, s.Declares("sampling", "tools"))
 			require.False(t, s.Declares("sampling", "tools", "parallel"))
 			require.False(t, s.Declares("roots"))
-			require.False(t, s.HasProgressToken())
+			require.Nil(t, s.Call().ProgressToken)
 			s.Mark("note", string(s.Revision()))
 			return string(s.Revision()), nil
 		}))

@@ -49,10 +49,10 @@ type inFlight struct {
 // end of the connection is recorded and not served. A write waits for a client that does not read, until the connection
 // ends.
 //
-// If rwc has a method Stderr() io.Writer, [Session.Log] writes there. If it has a method Killed() bool, ServeConn
-// calls it when the client has closed the connection, to learn whether the server's process was killed before its
-// input ended. If it has a method Gone() <-chan struct{}, which is closed when the process exits,
-// [Session.CloseConnection] waits for it.
+// If rwc has a method Stderr() io.Writer, [Transport.LogToStderr] writes there. If it has a method Killed() bool,
+// ServeConn calls it when the client has closed the connection, to learn whether the server's process was killed before
+// its input ended. If it has a method Gone() <-chan struct{}, which is closed when the process exits,
+// [Transport.CloseConnection] waits for it.
 func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	defer rwc.Close()
 	if !s.begin(&s.requests) {

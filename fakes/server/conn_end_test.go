@@ -26,7 +26,7 @@ func waiting() (server.Handler, <-chan *server.Session) {
 // floods is a handler that sends until it fails.
 func floods(s *server.Session) (any, error) {
 	for {
-		if err := s.Send(make([]byte, 1<<16)); err != nil {
+		if err := s.Transport().Send(make([]byte, 1<<16)); err != nil {
 			return nil, err
 		}
 	}
@@ -37,7 +37,7 @@ func TestCancelledCallOnAConnectionGetsNoResponse(t *testing.T) {
 		wait, begun := waiting()
 		r := start(t, tool("wait", func(s *server.Session) (any, error) {
 			value, _ := wait(s)
-			return value, s.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/too-late"}`))
+			return value, s.Transport().Send([]byte(`{"jsonrpc":"2.0","method":"notifications/too-late"}`))
 		}))
 		p := r.connect(revision, sampling)
 		p.call(1, "wait")

@@ -222,7 +222,7 @@ func TestOneConnectionMaySpeakBothProtocols(t *testing.T) {
 func TestSendIsByteExactOnAConnection(t *testing.T) {
 	const frame = "no JSON\r\nin two lines\n\n\x00\xff"
 	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
-		r := start(t, tool("send", func(s *server.Session) (any, error) { return "sent", s.Send([]byte(frame)) }))
+		r := start(t, tool("send", func(s *server.Session) (any, error) { return "sent", s.Transport().Send([]byte(frame)) }))
 		p := r.connect(revision, sampling)
 		p.call(1, "send")
 		got := make([]byte, len(frame)+1)

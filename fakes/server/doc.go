@@ -19,9 +19,10 @@
 // [Session.SampleAll] puts concurrent samples into one modern round, and a modern client that fails sends nothing, so
 // that the handler waits until the server is closed.
 //
-// A handler can also test the transport itself: resume a closed stream ([Session.Resumable], [Session.Disconnect]),
-// send a request on the client's GET stream ([OnGETStream]), under an id in use ([WithCallID]) or twice
-// ([Session.Resend]), write events in every legal way ([Session.Style]), and end the session ([Session.EndSession]).
+// Options change how a request is sent: on the client's GET stream ([OnGETStream]), under an id of the handler's choice
+// ([WithID]), or although it breaks the protocol ([Hostile]). [Session.Start] sends one without waiting for its
+// response. With [Session.Transport], a handler tests the transport itself: it resumes a closed stream, writes events
+// in every legal way, or ends the session.
 //
 // The package owns its wire, byte for byte. A frame goes out as the handler wrote it, including invalid ones that are
 // marked [Hostile], and a client's frame is recorded before it is parsed.

@@ -29,21 +29,20 @@ type SSEStyle struct {
 	BOM bool
 	// LineEnd ends each line: "\n" (also ""), "\r\n" or "\r".
 	LineEnd string
-	// Tight leaves out the space after colons.
+	// NoSpaceAfterColon leaves out the space after colons.
 	NoSpaceAfterColon bool
-	// Extra lines precede those of each event, such as ": a comment", "event: message" or "unknown: field"; an empty
+	// ExtraLines precede those of each event, such as ": a comment", "event: message" or "unknown: field"; an empty
 	// line ends an event of its own. Their content is not checked.
 	ExtraLines []string
-	// Folded splits a JSON message into several data fields, at every place where JSON allows white space.
+	// SplitData splits a JSON message into several data fields, at every place where JSON allows white space.
 	SplitData bool
-	// Piece is the number of bytes per write, even within an event or a character; 0 writes whole events.
+	// BytesPerWrite is the number of bytes per write, even within an event or a character; 0 writes whole events.
 	BytesPerWrite int
 }
 
 // SetSSEStyle sets how later events of the call's stream are written. It has no effect on a connection, which has no
-// events.
-// It returns an error for an invalid line end or extra line.
-func (s *Session) SetSSEStyle(style SSEStyle) error {
+// events. It returns an error for an invalid line end or extra line.
+func (t Transport) SetSSEStyle(style SSEStyle) error {
 	if !slices.Contains([]string{"", "\n", "\r\n", "\r"}, style.LineEnd) {
 		return fmt.Errorf("%w: %q is not a line end of event streams", ErrInvalid, style.LineEnd)
 	}
@@ -52,7 +51,7 @@ func (s *Session) SetSSEStyle(style SSEStyle) error {
 			return fmt.Errorf("%w: the extra line %q contains a line end", ErrInvalid, line)
 		}
 	}
-	s.protocol.style(style)
+	t.s.protocol.style(style)
 	return nil
 }
 

@@ -33,8 +33,8 @@ func TestEventsInEveryStyle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
 				r := start(t, tool("send", func(s *server.Session) (any, error) {
-					require.NoError(t, s.SetSSEStyle(c.style))
-					return nil, s.Send([]byte(sent))
+					require.NoError(t, s.Transport().SetSSEStyle(c.style))
+					return nil, s.Transport().Send([]byte(sent))
 				}))
 				whole := r.client(revision, nothing).call(1, "send").body()
 				require.Equal(t, c.wire, whole[:min(len(c.wire), len(whole))])
@@ -48,7 +48,7 @@ func TestEventsInEveryStyle(t *testing.T) {
 func TestStyleAppliesToAllRoundsOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, server.Tool{Name: "ask", ResponseMode: server.SSE, Handler: func(s *server.Session) (any, error) {
-			require.NoError(t, s.SetSSEStyle(server.SSEStyle{NoSpaceAfterColon: true}))
+			require.NoError(t, s.Transport().SetSSEStyle(server.SSEStyle{NoSpaceAfterColon: true}))
 			return s.Sample(s.Ask("?"))
 		}}).modern(sampling)
 		first := c.call(1, "ask").body()
@@ -60,8 +60,8 @@ func TestStyleAppliesToAllRoundsOfACall(t *testing.T) {
 
 func TestStyleRejectsInvalidLines(t *testing.T) {
 	inCall(t, bothProtocols[:1], nothing, func(s *server.Session) {
-		require.ErrorIs(t, s.SetSSEStyle(server.SSEStyle{LineEnd: "\n\n"}), server.ErrInvalid)
-		require.ErrorIs(t, s.SetSSEStyle(server.SSEStyle{ExtraLines: []string{"a\rb"}}), server.ErrInvalid)
+		require.ErrorIs(t, s.Transport().SetSSEStyle(server.SSEStyle{LineEnd: "\n\n"}), server.ErrInvalid)
+		require.ErrorIs(t, s.Transport().SetSSEStyle(server.SSEStyle{ExtraLines: []string{"a\rb"}}), server.ErrInvalid)
 	})
 }
 

@@ -60,7 +60,7 @@ func ExampleSession_SampleAll() {
 }
 
 // The server closes the connection during a call, and the client resumes the stream.
-func ExampleSession_Disconnect() {
+func ExampleTransport_Disconnect() {
 	record := func(e trace.Event) trace.Ref {
 		if e.Frame != nil && e.Frame.Event != "" {
 			fmt.Printf("event %s on %s\n", e.Frame.Event, e.Frame.Stream)
@@ -70,10 +70,11 @@ func ExampleSession_Disconnect() {
 	srv := mustStart(server.Options{Record: record}, server.Tool{
 		Name: "long",
 		Handler: func(s *server.Session) (any, error) {
-			if err := s.Resumable(); err != nil {
+			stream := s.Transport()
+			if err := stream.Resumable(); err != nil {
 				return nil, err
 			}
-			return "at last", s.Disconnect(50 * time.Millisecond)
+			return "at last", stream.Disconnect(50 * time.Millisecond)
 		},
 	})
 	defer srv.Close()
@@ -85,7 +86,7 @@ func ExampleSession_Disconnect() {
 	// at last
 }
 
-// An invalid request is sent only if it is marked as hostile, and the trace shows that.
+// An invalid request is sent only with the option Hostile, and the trace shows that.
 func ExampleHostile() {
 	record := func(e trace.Event) trace.Ref {
 		if e.Frame != nil && e.Frame.Hostile {
@@ -96,7 +97,7 @@ func ExampleHostile() {
 	srv := mustStart(server.Options{Record: record}, server.Tool{
 		Name: "crash",
 		Handler: func(s *server.Session) (any, error) {
-			return s.Sample(server.Hostile(map[string]any{"messages": nil}))
+			return s.Sample(map[string]any{"messages": nil}, server.Hostile())
 		},
 	})
 	defer srv.Close()

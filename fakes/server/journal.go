@@ -13,8 +13,12 @@ type Call struct {
 	Number int
 	// Revision is what the client speaks.
 	Revision Revision
+	// ID is the JSON-RPC id of the client's request: in 2026-07-28, of that of the latest round.
+	ID json.RawMessage
 	// Arguments are those of the call; nil without any.
 	Arguments json.RawMessage
+	// ProgressToken is the client's progress token; nil without a valid one.
+	ProgressToken json.RawMessage
 	// Samples are the sampling requests of the handler, in order.
 	Samples []Sample
 	// Ended is true once the handler has returned; then Result is the result of the call, and Err the handler's error.
@@ -41,13 +45,18 @@ func (s *Server) Journal() []Call {
 	defer s.mu.Unlock()
 	calls := make([]Call, len(s.journal))
 	for i, c := range s.journal {
-		calls[i] = *c
-		calls[i].Samples = slices.Clone(c.Samples)
-		for j := range calls[i].Samples {
-			calls[i].Samples[j].settle()
-		}
+		calls[i] = c.copy()
 	}
 	return calls
+}
+
+func (c *Call) copy() Call {
+	now := *c
+	now.Samples = slices.Clone(c.Samples)
+	for i := range now.Samples {
+		now.Samples[i].settle()
+	}
+	return now
 }
 
 // settle takes the response of a request that [Session.Start] sent, if it has arrived.
@@ -77,8 +86,9 @@ func (s *Server) Uncalled() []string {
 }
 
 // opened adds the call to the journal.
-func (s *Session) opened() {
-	s.call = &Call{Tool: s.tool.Name, Number: s.number, Revision: s.revision, Arguments: s.arguments}
+func (s *Session) opened(id, arguments json.RawMessage) {
+	s.call = &Call{Tool: s.tool.Name, Number: s.number, Revision: s.revision, ID: id, Arguments: arguments,
+		ProgressToken: progressToken(s.meta)}
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	if len(s.server.journal) == maxCalls {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,9 +44,9 @@ func (l *legacySession) call(m *inbound) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	c := &legacyCall{session: l, id: m.ID, x: x, cancel: cancel,
 		Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
-			arguments: p.arguments, meta: p.meta, declared: l.declared, lines: m.conn != nil}}
+			meta: p.meta, declared: l.declared, lines: m.conn != nil}}
 	c.protocol = c
-	c.opened()
+	c.opened(m.ID, p.arguments)
 	l.mu.Lock()
 	l.calls[idKey(m.ID)] = c
 	l.mu.Unlock()
@@ -123,7 +122,7 @@ func (c *legacyCall) sample(requests []outgoing) []Response {
 	}
 	for i, request := range pending {
 		if request != nil {
-			answers[i] = c.wait(c.ctx, request)
+			answers[i] = c.wait(request)
 		}
 	}
 	return answers
@@ -152,15 +151,13 @@ func (c *legacyCall) request(request outgoing) (*sentRequest, *sent) {
 		request.id = c.id
 	}
 	id := c.assignID(pending, request)
-	return pending, &sent{id, requestFrame(id, cmp.Or(request.method, "sampling/createMessage"), request.params)}
+	return pending, &sent{id, requestFrame(id, request.name(), request.params)}
 }
 
-func (c *legacyCall) wait(ctx context.Context, request *sentRequest) Response {
+func (c *legacyCall) wait(request *sentRequest) Response {
 	select {
 	case answer := <-request.response:
 		return answer
-	case <-ctx.Done():
-		return Response{Err: ctx.Err()}
 	case <-c.ctx.Done():
 		return Response{Err: c.ctx.Err()}
 	}
@@ -171,7 +168,7 @@ func (c *legacyCall) start(request outgoing) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pend(out, func() Response { return c.wait(c.ctx, pending) }), nil
+	return c.pend(out, func() Response { return c.wait(pending) }), nil
 }
 
 // assignID registers a request under the id that the handler chose, or under one of the tool's own if the handler chose
@@ -239,8 +236,6 @@ func (c *legacyCall) style(style SSEStyle) {
 		c.x.setStyle(style)
 	}
 }
-
-func (c *legacyCall) callID() json.RawMessage { return c.id }
 
 func (c *legacyCall) inputRequired(InputRequiredResult) (*Retry, error) {
 	return nil, c.hasNo("InputRequiredResult")

@@ -130,11 +130,11 @@ func (s *Server) forget(session *legacySession) {
 // calls are abandoned, and its streams end. The client may initialize another one (2025-11-25,
 // basic/transports#session-management). It returns ErrRevision in 2026-07-28, and ErrNoStream over a connection, whose
 // session ends with it.
-func (s *Session) EndSession() error {
-	c, ok := s.protocol.(*legacyCall)
+func (t Transport) EndSession() error {
+	c, ok := t.s.protocol.(*legacyCall)
 	switch {
 	case !ok:
-		return s.hasNo("sessions")
+		return t.s.hasNo("sessions")
 	case c.lines:
 		return fmt.Errorf("%w: the session is the connection", ErrNoStream)
 	}

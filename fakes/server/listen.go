@@ -87,8 +87,8 @@ func (l *legacySession) listener(ctx context.Context) (*exchange, error) {
 // WaitForGETStream waits until the client has a GET stream open, or ctx ends, and reports whether it has one. A client
 // need not open one (2025-11-25, basic/transports#listening-for-messages-from-the-server), and has none in 2026-07-28
 // or over a connection.
-func (s *Session) WaitForGETStream(ctx context.Context) bool {
-	c, ok := s.protocol.(*legacyCall)
+func (t Transport) WaitForGETStream(ctx context.Context) bool {
+	c, ok := t.s.protocol.(*legacyCall)
 	if !ok || c.lines {
 		return false
 	}

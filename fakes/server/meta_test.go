@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,12 +41,16 @@ func TestMetaOfTheCallIsCopiedIntoSamples(t *testing.T) {
 			`{"_meta":{"a":1,"b":3,"c":4},` + params},
 		"trace context": {`"traceparent":"00-0a-00-01"`, json.RawMessage(`{` + params),
 			`{"_meta":{"traceparent":"00-0a-00-01"},` + params},
-		"hostile null _meta": {`"a":1`, server.Hostile(json.RawMessage(`{"_meta":null}`)), `{"_meta":null}`},
-		"hostile array":      {`"a":1`, server.Hostile(json.RawMessage(`[1]`)), `[1]`},
+		"hostile null _meta": {`"a":1`, json.RawMessage(`{"_meta":null}`), `{"_meta":null}`},
+		"hostile array":      {`"a":1`, json.RawMessage(`[1]`), `[1]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEach(t, append(server.AllRevisions()[:1], bothProtocols...), func(t *testing.T, revision server.Revision) {
-				c2 := start(t, tool("ask", samples(c.params))).client(revision, tools)
+				var hostile []server.RequestOption
+				if strings.HasPrefix(name, "hostile") {
+					hostile = append(hostile, server.Hostile())
+				}
+				c2 := start(t, tool("ask", samples(c.params, hostile...))).client(revision, tools)
 				require.Equal(t, c.want, c2.sampledParams(c.meta))
 			})
 		})

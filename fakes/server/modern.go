@@ -108,9 +108,9 @@ func (s *Server) callModern(x *exchange, m *inbound, tool *serverTool, p callPar
 	ctx, cancel := context.WithCancel(s.ctx)
 	c := &modernCall{x: x, id: m.ID, cancel: cancel, asking: make(chan struct{}, 1), resume: make(chan *Retry, 1),
 		Session: &Session{server: s, tool: tool, number: x.scope.call, ctx: ctx, revision: Revision(version),
-			arguments: p.arguments, meta: p.meta, declared: p.meta[metaCapabilities], lines: m.conn != nil}}
+			meta: p.meta, declared: p.meta[metaCapabilities], lines: m.conn != nil}}
 	c.protocol = c
-	c.opened()
+	c.opened(m.ID, p.arguments)
 	s.startHandler(x.scope, func() {
 		defer cancel()
 		c.run(c.finish)

@@ -69,7 +69,7 @@ func (c *modernCall) start(request outgoing) (*Pending, error) {
 	if c.ctx.Err() != nil {
 		return nil, errNoRetry
 	}
-	return pend(&sent{}, func() Response { return c.sample([]outgoing{request})[0] }), nil
+	return c.pend(&sent{}, func() Response { return c.sample([]outgoing{request})[0] }), nil
 }
 
 // inputRequired marks the frame as hostile if it breaks the protocol.
@@ -128,7 +128,8 @@ func (c *modernCall) requireInput(in InputRequiredResult, result []byte, hostile
 	c.server.respond(x, resultFrame(id, result), hostile)
 	select {
 	case retry := <-c.resume:
-		c.update(retry.meta)
+		_, id := c.round()
+		c.update(id, retry.meta)
 		return retry, nil
 	case <-c.ctx.Done():
 		return nil, errNoRetry
@@ -149,11 +150,6 @@ func (c *modernCall) round() (*exchange, json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.x, c.id
-}
-
-func (c *modernCall) callID() json.RawMessage {
-	_, id := c.round()
-	return id
 }
 
 func (c *modernCall) connection() *conn {

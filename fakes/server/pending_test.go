@@ -15,8 +15,8 @@ func TestStartedSampleIsSentBeforeLaterMessages(t *testing.T) {
 		c := start(t, tool("ask", func(s *server.Session) (any, error) {
 			asked, err := s.Start(s.Ask("one?"))
 			require.NoError(t, err)
-			require.NoError(t, s.Cancel(asked, "by mistake"))
-			require.NoError(t, s.Cancel(asked, ""))
+			require.NoError(t, asked.Cancel("by mistake"))
+			require.NoError(t, asked.Cancel(""))
 			later, err := s.Sample(s.Ask("two?"))
 			require.NoError(t, err)
 			<-asked.Done()
@@ -37,14 +37,14 @@ func TestStartedSampleIsSentBeforeLaterMessages(t *testing.T) {
 func TestStartInAModernRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, tool("ask", func(s *server.Session) (any, error) {
-			require.Equal(t, "1", string(s.CallID()))
+			require.Equal(t, "1", string(s.Call().ID))
 			asked, err := s.Start(s.Ask("one?"))
 			require.NoError(t, err)
 			require.Nil(t, asked.ID())
-			require.ErrorIs(t, s.Cancel(asked, ""), server.ErrRevision)
-			require.ErrorIs(t, s.Resend(asked), server.ErrRevision)
+			require.ErrorIs(t, asked.Cancel(""), server.ErrRevision)
+			require.ErrorIs(t, asked.Resend(), server.ErrRevision)
 			answer, err := asked.Wait()
-			require.Equal(t, "2", string(s.CallID()))
+			require.Equal(t, "2", string(s.Call().ID))
 			return answer, err
 		})).modern(sampling)
 		require.Equal(t, sampled("yes"), c.converse("ask", says("yes")).text(t))
@@ -67,7 +67,7 @@ func TestCancelOfAnAbandonedCallUsesTheGETStream(t *testing.T) {
 			require.NoError(t, err)
 			_, err = asked.Wait()
 			over <- err
-			over <- s.Cancel(asked, "abandoned")
+			over <- asked.Cancel("abandoned")
 			_, err = s.Start(s.Ask("and now?"))
 			return nil, err
 		})).legacy(sampling)
@@ -85,7 +85,7 @@ func TestRepeatSendsTheRequestTwice(t *testing.T) {
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
 			p, err := s.Start(s.Ask("?"))
 			require.NoError(t, err)
-			require.NoError(t, s.Resend(p))
+			require.NoError(t, p.Resend())
 			return p.Wait()
 		}))
 		c := r.legacy(sampling)

@@ -22,13 +22,13 @@ type (
 const exitTimeout = 10 * time.Second
 
 // OverStdio reports whether the call came over a connection with one message a line, as over stdio, and not over HTTP.
-func (s *Session) OverStdio() bool { return s.lines }
+func (t Transport) OverStdio() bool { return t.s.lines }
 
 // LogToStderr writes a line to the server's standard error, where a server may write any text (2025-11-25,
 // basic/transports#stdio; 2026-07-28, basic/transports/stdio). It is recorded as [trace.MarkStderr] and has reached the
-// client when Log returns. Over HTTP, and on a connection without standard error, it returns ErrNoStream.
-func (s *Session) LogToStderr(text string) error {
-	c := s.protocol.connection()
+// client when it returns. Over HTTP, and on a connection without standard error, it returns ErrNoStream.
+func (t Transport) LogToStderr(text string) error {
+	c := t.s.protocol.connection()
 	if c == nil {
 		return ErrNoStream
 	}
@@ -36,7 +36,7 @@ func (s *Session) LogToStderr(text string) error {
 	if !ok {
 		return ErrNoStream
 	}
-	s.Mark(trace.MarkStderr, text)
+	t.s.Mark(trace.MarkStderr, text)
 	if _, err := io.WriteString(to.Stderr(), text+"\n"); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoStream, err)
 	}
@@ -46,14 +46,14 @@ func (s *Session) LogToStderr(text string) error {
 // CloseConnection closes the connection of the call, or of its latest round, as a server does that exits unexpectedly.
 // All calls on it are abandoned, except modern ones that wait for a retry. The trace marks the end as hostile.
 // CloseConnection waits up to ten seconds for the server's process to exit. It returns ErrNoStream over HTTP.
-func (s *Session) CloseConnection() error {
-	c := s.protocol.connection()
+func (t Transport) CloseConnection() error {
+	c := t.s.protocol.connection()
 	if c == nil {
 		return ErrNoStream
 	}
 	c.turn <- struct{}{}
 	if !c.closed.Swap(true) {
-		s.server.frame(s.scope(), trace.Frame{Dir: trace.ToClient, Session: c.name, Closed: true, Hostile: true})
+		t.s.server.frame(t.s.scope(), trace.Frame{Dir: trace.ToClient, Session: c.name, Closed: true, Hostile: true})
 	}
 	c.cancel()
 	_ = c.rwc.Close()
@@ -63,7 +63,7 @@ func (s *Session) CloseConnection() error {
 		defer timeout.Stop()
 		select {
 		case <-process.Gone():
-		case <-s.server.ctx.Done(): // Close does not wait for a process
+		case <-t.s.server.ctx.Done(): // Close does not wait for a process
 		case <-timeout.C:
 		}
 	}

@@ -16,11 +16,11 @@ import (
 func TestHangUpClosesTheConnection(t *testing.T) {
 	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
 		r := start(t, tool("end", does(func(s *server.Session) {
-			require.True(t, s.OverStdio())
-			require.ErrorIs(t, s.LogToStderr("text"), server.ErrNoStream, "this connection has no standard error")
-			require.NoError(t, s.CloseConnection())
+			require.True(t, s.Transport().OverStdio())
+			require.ErrorIs(t, s.Transport().LogToStderr("text"), server.ErrNoStream, "this connection has no standard error")
+			require.NoError(t, s.Transport().CloseConnection())
 			<-s.Context().Done()
-			require.NoError(t, s.CloseConnection(), "the second has no effect")
+			require.NoError(t, s.Transport().CloseConnection(), "the second has no effect")
 		})))
 		p := r.connect(revision, sampling)
 		p.call(1, "end")
@@ -33,9 +33,9 @@ func TestHangUpClosesTheConnection(t *testing.T) {
 
 func TestHTTPHasNoProcess(t *testing.T) {
 	inCall(t, bothProtocols[:1], nothing, func(s *server.Session) {
-		require.False(t, s.OverStdio())
-		require.ErrorIs(t, s.LogToStderr("text"), server.ErrNoStream)
-		require.ErrorIs(t, s.CloseConnection(), server.ErrNoStream)
+		require.False(t, s.Transport().OverStdio())
+		require.ErrorIs(t, s.Transport().LogToStderr("text"), server.ErrNoStream)
+		require.ErrorIs(t, s.Transport().CloseConnection(), server.ErrNoStream)
 	})
 }
 
@@ -53,7 +53,7 @@ func hangUpWith(t *testing.T, gone <-chan struct{}, before func()) (r *rig, took
 	r = start(t, tool("end", does(func(s *server.Session) {
 		before()
 		began := time.Now()
-		require.NoError(t, s.CloseConnection())
+		require.NoError(t, s.Transport().CloseConnection())
 		done <- time.Since(began)
 	})))
 	ours, theirs := net.Pipe()

@@ -85,7 +85,7 @@ func TestPlantedSecretIsRecordedUnchanged(t *testing.T) {
 
 func TestEachStreamHasItsOwnName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, tool("send", func(s *server.Session) (any, error) { return nil, s.Send([]byte("{}")) }))
+		r := start(t, tool("send", func(s *server.Session) (any, error) { return nil, s.Transport().Send([]byte("{}")) }))
 		one, other, modern := r.legacy(nothing), r.legacy(nothing), r.modern(nothing)
 		one.listen("").Body.Close()
 		one.call(1, "send").next()
@@ -130,7 +130,7 @@ func TestFailedWriteDetectsThatTheClientHasDisconnected(t *testing.T) {
 
 func TestWriterWithoutFlushIsNotADisconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, tool("tool", func(s *server.Session) (any, error) { return "done", s.Send([]byte("{}")) }))
+		r := start(t, tool("tool", func(s *server.Session) (any, error) { return "done", s.Transport().Send([]byte("{}")) }))
 		recorded := httptest.NewRecorder()
 		r.legacy(nothing).serveTo(r, struct{ http.ResponseWriter }{recorded}, 1, "tool")
 		events := "data: {}\n\ndata: " +
@@ -167,7 +167,7 @@ func TestClientThatDoesNotReadABody(t *testing.T) {
 		t.Run(string(revision), func(t *testing.T) {
 			ended := make(chan error, 1)
 			r := startOnLoopback(t, server.Options{}, tool("flood", func(s *server.Session) (any, error) {
-				err := s.Send(make([]byte, 32<<20))
+				err := s.Transport().Send(make([]byte, 32<<20))
 				ended <- err
 				return nil, err
 			}))

@@ -28,8 +28,8 @@ type resumable struct {
 // get what it has missed. It sends an event with an id and without a message at once, as a server should (2025-11-25,
 // basic/transports#sending-messages-to-the-server). It returns ErrRevision in 2026-07-28, and ErrNoStream if the call
 // has no stream of its own: over a connection, with [JSON] responses, or for a client that does not accept streams.
-func (s *Session) Resumable() error {
-	c, err := s.streaming()
+func (t Transport) Resumable() error {
+	c, err := t.s.streaming()
 	if err != nil {
 		return err
 	}
@@ -45,16 +45,16 @@ func (s *Session) Resumable() error {
 	}
 	c.session.mu.Unlock()
 	if !known {
-		r.send(event{of: s.scope()}, false)
+		r.send(event{of: t.s.scope()}, false)
 	}
 	return nil
 }
 
 // Disconnect closes the connection of the call's stream, but not the stream: what the handler sends next waits for the
 // client to reconnect. Before that it sends an event that sets the client's retry time, in whole milliseconds; 0 sets
-// none. It returns ErrNoStream if the stream is not [Session.Resumable] or has no connection.
-func (s *Session) Disconnect(retry time.Duration) error {
-	c, err := s.streaming()
+// none. It returns ErrNoStream if the stream is not [Transport.Resumable] or has no connection.
+func (t Transport) Disconnect(retry time.Duration) error {
+	c, err := t.s.streaming()
 	if err != nil {
 		return err
 	}
@@ -69,17 +69,17 @@ func (s *Session) Disconnect(retry time.Duration) error {
 	}
 	x := r.x
 	r.resumed = make(chan struct{})
-	r.add(event{of: s.scope(), retry: retry, closes: true})
+	r.add(event{of: t.s.scope(), retry: retry, closes: true})
 	r.events[len(r.events)-1].closes = false // when it is sent again, that connection does not end after it
 	r.x = nil
 	x.finish()
 	return nil
 }
 
-// Resumed returns a channel that is closed once the client has reconnected after the latest [Session.Disconnect]; nil,
-// which blocks forever, without a resumable stream.
-func (s *Session) Resumed() <-chan struct{} {
-	c, err := s.streaming()
+// Resumed returns a channel that is closed once the client has reconnected after the latest [Transport.Disconnect];
+// nil, which blocks forever, without a resumable stream.
+func (t Transport) Resumed() <-chan struct{} {
+	c, err := t.s.streaming()
 	if err != nil {
 		return nil
 	}

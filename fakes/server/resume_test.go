@@ -18,14 +18,14 @@ import (
 
 // disconnects is a handler whose connection closes while its sample is pending.
 func disconnects(s *server.Session) (any, error) {
-	if err := s.Resumable(); err != nil {
+	if err := s.Transport().Resumable(); err != nil {
 		return nil, err
 	}
 	asked, err := s.Start(s.Ask("before"))
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Disconnect(1500 * time.Millisecond); err != nil {
+	if err := s.Transport().Disconnect(1500 * time.Millisecond); err != nil {
 		return nil, err
 	}
 	if _, err := s.Sample(s.Ask("after")); err != nil {
@@ -84,10 +84,10 @@ func TestResentDisconnectEventDoesNotCloseAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := make(chan struct{})
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
-			require.NoError(t, s.Resumable())
+			require.NoError(t, s.Transport().Resumable())
 			<-left
-			require.NoError(t, s.Disconnect(0))
-			<-s.Resumed()
+			require.NoError(t, s.Transport().Disconnect(0))
+			<-s.Transport().Resumed()
 			return s.Sample(s.Ask("?"))
 		}))
 		c := r.legacy(sampling)
@@ -109,15 +109,15 @@ func TestStyleAppliesToAllConnectionsOfAStream(t *testing.T) {
 	tight := server.SSEStyle{NoSpaceAfterColon: true}
 	for name, style := range map[string]func(s *server.Session, then func() error) error{
 		"set before": func(s *server.Session, then func() error) error {
-			return errors.Join(s.SetSSEStyle(tight), s.Resumable(), then())
+			return errors.Join(s.Transport().SetSSEStyle(tight), s.Transport().Resumable(), then())
 		},
 		"set after": func(s *server.Session, then func() error) error {
-			return errors.Join(s.Resumable(), then(), s.SetSSEStyle(tight))
+			return errors.Join(s.Transport().Resumable(), then(), s.Transport().SetSSEStyle(tight))
 		},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			c := start(t, tool("say", func(s *server.Session) (any, error) {
-				return "done", style(s, func() error { return s.Disconnect(0) })
+				return "done", style(s, func() error { return s.Transport().Disconnect(0) })
 			})).legacy(nothing)
 			c.call(1, "say").body()
 			require.True(t, strings.HasPrefix(c.listen("post-1/2").body(), "id:post-1/3\ndata:{"))
@@ -160,7 +160,7 @@ func TestOnlyMissedEventsAreSentAgain(t *testing.T) {
 func TestBrokenConnectionLosesNoEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, tool("ask", func(s *server.Session) (any, error) {
-			require.NoError(t, s.Resumable())
+			require.NoError(t, s.Transport().Resumable())
 			return s.Sample(s.Ask("?"))
 		})).legacy(sampling)
 		call := c.call(1, "ask")
@@ -178,9 +178,9 @@ func TestBrokenConnectionLosesNoEvent(t *testing.T) {
 func TestStreamsThatCannotBeResumed(t *testing.T) {
 	cannot := func(want error) func(s *server.Session) {
 		return func(s *server.Session) {
-			require.Nil(t, s.Resumed())
-			require.ErrorIs(t, s.Resumable(), want)
-			require.ErrorIs(t, s.Disconnect(0), want)
+			require.Nil(t, s.Transport().Resumed())
+			require.ErrorIs(t, s.Transport().Resumable(), want)
+			require.ErrorIs(t, s.Transport().Disconnect(0), want)
 		}
 	}
 	inCall(t, bothProtocols[1:], sampling, cannot(server.ErrRevision))
@@ -193,14 +193,14 @@ func TestStreamsThatCannotBeResumed(t *testing.T) {
 func TestDisconnectNeedsAResumableStreamWithAConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, tool("tool", does(func(s *server.Session) {
-			require.Nil(t, s.Resumed())
-			require.ErrorIs(t, s.Disconnect(0), server.ErrNoStream)
-			require.NoError(t, s.Resumable())
-			require.NoError(t, s.Resumable(), "the second has no effect")
-			require.NoError(t, s.Disconnect(0))
-			require.ErrorIs(t, s.Disconnect(0), server.ErrNoStream)
+			require.Nil(t, s.Transport().Resumed())
+			require.ErrorIs(t, s.Transport().Disconnect(0), server.ErrNoStream)
+			require.NoError(t, s.Transport().Resumable())
+			require.NoError(t, s.Transport().Resumable(), "the second has no effect")
+			require.NoError(t, s.Transport().Disconnect(0))
+			require.ErrorIs(t, s.Transport().Disconnect(0), server.ErrNoStream)
 			select {
-			case <-s.Resumed():
+			case <-s.Transport().Resumed():
 				require.Fail(t, "the client has not reconnected")
 			default:
 			}
@@ -224,7 +224,8 @@ func TestCancelledCallEndsItsResumedStream(t *testing.T) {
 
 func TestEndSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, tool("end", func(s *server.Session) (any, error) { return "done", s.EndSession() }), tool("ask", ask))
+		end := func(s *server.Session) (any, error) { return "done", s.Transport().EndSession() }
+		r := start(t, tool("end", end), tool("ask", ask))
 		c, other := r.legacy(sampling), r.legacy(sampling)
 		listening, pending := c.listen(""), c.call(1, "ask")
 		pending.next()
@@ -244,7 +245,7 @@ func TestEndSession(t *testing.T) {
 
 func TestEndSessionNeedsASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, tool("end", func(s *server.Session) (any, error) { return nil, s.EndSession() }))
+		r := start(t, tool("end", func(s *server.Session) (any, error) { return nil, s.Transport().EndSession() }))
 		require.Contains(t, r.modern(nothing).call(1, "end").text(), server.ErrRevision.Error())
 		p := r.connect(server.V20251125, nothing)
 		p.call(1, "end")
@@ -256,19 +257,19 @@ func TestOnGET(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waited := make(chan struct{})
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
-			_, err := s.Sample(server.OnGETStream(s.Ask("?")))
+			_, err := s.Sample(s.Ask("?"), server.OnGETStream())
 			require.ErrorIs(t, err, server.ErrNoStream)
 			ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 			defer cancel()
-			require.False(t, s.WaitForGETStream(ctx))
+			require.False(t, s.Transport().WaitForGETStream(ctx))
 			close(waited)
-			require.True(t, s.WaitForGETStream(s.Context()))
-			_, err = s.Sample(server.OnGETStream(map[string]any{"messages": 1}))
+			require.True(t, s.Transport().WaitForGETStream(s.Context()))
+			_, err = s.Sample(map[string]any{"messages": 1}, server.OnGETStream())
 			require.ErrorIs(t, err, server.ErrInvalid)
-			return s.Sample(server.OnGETStream(s.Ask("?")))
+			return s.Sample(s.Ask("?"), server.OnGETStream())
 		}), tool("modern", does(func(s *server.Session) {
-			require.False(t, s.WaitForGETStream(s.Context()))
-			_, err := s.Sample(server.OnGETStream(s.Ask("?")))
+			require.False(t, s.Transport().WaitForGETStream(s.Context()))
+			_, err := s.Sample(s.Ask("?"), server.OnGETStream())
 			require.ErrorIs(t, err, server.ErrRevision)
 		})))
 		r.expected = []string{"invalid sampling/createMessage"}
@@ -285,9 +286,9 @@ func TestUnderCallID(t *testing.T) {
 	for _, id := range []string{`7`, `"seven"`} {
 		synctest.Test(t, func(t *testing.T) {
 			c := start(t, tool("ask", func(s *server.Session) (any, error) {
-				_, err := s.Sample(server.WithCallID(s.Ask("?")))
+				_, err := s.Sample(s.Ask("?"), server.WithCallID())
 				require.NoError(t, err)
-				return s.Sample(server.WithCallID(server.WithCallID(s.Ask("again, under another id"))))
+				return s.Sample(s.Ask("again, under another id"), server.WithCallID())
 			})).legacy(sampling)
 			call := c.call(id, "ask")
 			first := call.next()

@@ -134,8 +134,8 @@ func does(f func(s *server.Session)) server.Handler {
 func ask(s *server.Session) (any, error) { return s.Sample(s.Ask("what is it?")) }
 
 // samples is a handler that samples once with the params.
-func samples(params any) server.Handler {
-	return func(s *server.Session) (any, error) { return s.Sample(params) }
+func samples(params any, options ...server.RequestOption) server.Handler {
+	return func(s *server.Session) (any, error) { return s.Sample(params, options...) }
 }
 
 func (r *rig) record(e trace.Event) trace.Ref {

@@ -53,56 +53,17 @@ func Refused(err error) bool {
 	return errors.As(err, &rpc) || errors.Is(err, errNotFulfilled)
 }
 
-type outgoing struct {
-	params  json.RawMessage
-	hostile bool
-	method  string          // "" is sampling/createMessage
-	id      json.RawMessage // nil for an id of the server's choice
-
-	listening bool // use the client's GET stream
-	asCall    bool // use the id of the client's call
-}
-
-// marked are parameters with a mark, which sets a field of their request.
-type marked struct {
-	params any
-	mark   func(*outgoing)
-}
-
-// Hostile marks parameters that break the protocol on purpose. They are sent although they are invalid, or need what
-// the client has not declared, and the trace marks the frame as hostile.
-func Hostile(params any) any { return marked{params, func(o *outgoing) { o.hostile = true }} }
-
-// OnGETStream marks the parameters of a request that goes out on the client's GET stream instead of the call's own: see
-// [Session.WaitForGETStream]. Without a GET stream it is not sent, and the error is ErrNoStream.
-func OnGETStream(params any) any { return marked{params, func(o *outgoing) { o.listening = true }} }
-
-// WithCallID marks the parameters of a sampling request that uses the id of the client's pending request. Each side
-// chooses its own ids, so the two are independent (2025-11-25, basic#requests). A second one in a call gets an id of
-// the server's choice. It has no effect in 2026-07-28, where samples have no id.
-func WithCallID(params any) any {
-	return marked{params, func(o *outgoing) { o.asCall = true }}
-}
-
-func unwrapped(params any) (outgoing, any) {
-	var as outgoing
-	for {
-		m, ok := params.(marked)
-		if !ok {
-			return as, params
-		}
-		m.mark(&as)
-		params = m.params
-	}
-}
-
 // Sample asks the client to sample and returns its result, valid or not. Params is anything that marshals to
 // CreateMessageRequestParams: a [CreateMessageParams], a map, or raw JSON, which is sent byte for byte. Invalid params,
 // and those that need what the client has not declared, are not sent (ErrInvalid, ErrUndeclared) unless they are
 // [Hostile]. [Refused] distinguishes the client's refusal from our failures. A 2026-07-28 client that refuses sends
 // nothing: Sample then returns when the server is closed, or after a thousand newer rounds of the tool.
-func (s *Session) Sample(params any) (json.RawMessage, error) {
-	answer := s.SampleAll(params)[0]
+func (s *Session) Sample(params any, options ...RequestOption) (json.RawMessage, error) {
+	request, err := s.outgoing(params, options)
+	if err != nil {
+		return nil, err
+	}
+	answer := s.sample([]outgoing{request})[0]
 	return answer.Result, answer.Err
 }
 
@@ -113,7 +74,7 @@ func (s *Session) SampleAll(params ...any) []Response {
 	var requests []outgoing
 	var places []int
 	for i, p := range params {
-		request, err := s.outgoing(p)
+		request, err := s.outgoing(p, nil)
 		if err != nil {
 			answers[i].Err = err
 			continue
@@ -127,47 +88,6 @@ func (s *Session) SampleAll(params ...any) []Response {
 		}
 	}
 	return answers
-}
-
-// SampleWithID is Sample with a request id of the handler's choice: a JSON string or number, sent as it is written. Any
-// other type is ErrInvalid. The server chooses another id if the session has already used this one or the client's
-// pending request has it. In 2026-07-28 the id has no effect.
-func (s *Session) SampleWithID(id json.RawMessage, params any) (json.RawMessage, error) {
-	if !json.Valid(id) || !isID(id) {
-		why := fmt.Errorf("the request id must be a string or a number, got %s", show(id))
-		return nil, s.invalid("sampling/createMessage", why)
-	}
-	request, err := s.outgoing(params)
-	if err != nil {
-		return nil, err
-	}
-	request.id = id
-	answer := s.sample([]outgoing{request})[0]
-	return answer.Result, answer.Err
-}
-
-// outgoing encodes the params of a sampling request and checks them, unless they are hostile.
-func (s *Session) outgoing(params any) (outgoing, error) {
-	request, params := unwrapped(params)
-	if request.listening && s.revision.Modern() {
-		return outgoing{}, s.hasNo("a GET stream")
-	}
-	if value, ok := params.(CreateMessageParams); ok {
-		params = &value
-	}
-	built, _ := params.(*CreateMessageParams)
-	if built != nil && built.err != nil {
-		return outgoing{}, built.err
-	}
-	raw, err := encode(params)
-	if err != nil {
-		return outgoing{}, s.invalid("sampling/createMessage", err)
-	}
-	request.params = s.onOneLine(s.echoMeta(raw))
-	if request.hostile {
-		return request, nil
-	}
-	return request, s.checkSample(request.params, built != nil && built.quotes)
 }
 
 // checkSample returns why a sampling request must not be sent. With quotes, invalid params are the client's fault: they

@@ -176,7 +176,7 @@ func TestSampleAsUsesItsIDUnlessTaken(t *testing.T) {
 	ids := []string{`1`, `"1"`, `"a-b"`, `9007199254740991`}
 	asks := tool("ask", func(s *server.Session) (any, error) {
 		for _, id := range ids {
-			_, err := s.SampleWithID(json.RawMessage(id), s.Ask("?"))
+			_, err := s.Sample(s.Ask("?"), server.WithID(id))
 			require.NoError(t, err)
 		}
 		return "done", nil
@@ -208,7 +208,7 @@ func TestSampleAsRejectsOtherIDs(t *testing.T) {
 		ids := []string{"", "null", "{}", "[1]", "true", "1a"}
 		r, got := callIn(t, revision, tool("ask", does(func(s *server.Session) {
 			for _, id := range ids {
-				_, err := s.SampleWithID(json.RawMessage(id), s.Ask("?"))
+				_, err := s.Sample(s.Ask("?"), server.WithID(id))
 				require.ErrorIs(t, err, server.ErrInvalid)
 			}
 		})))

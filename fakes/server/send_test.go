@@ -27,7 +27,7 @@ func TestSendIsByteExactInAnEvent(t *testing.T) {
 				func(t *testing.T, revision server.Revision) {
 					r := start(t, tool("send", func(s *server.Session) (any, error) {
 						frame := []byte(c.sent)
-						err := s.Send(frame)
+						err := s.Transport().Send(frame)
 						clear(frame) // the handler may reuse it
 						return nil, err
 					}))
@@ -55,7 +55,7 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 		"undeclared":    {toolParams, string(toolParams)},
 		"raw":           {json.RawMessage(`{ "maxTokens": 1.50, "maxTokens":2 }`), `{ "maxTokens": 1.50, "maxTokens":2 }`},
 		"invalid UTF-8": {json.RawMessage("{\"a\":\"\xff\"}"), "{\"a\":\"\xff\"}"},
-		"marked twice":  {server.Hostile([]int{2}), `[2]`},
+		"array":         {[]int{2}, `[2]`},
 		"null":          {nil, `null`},
 		"invalid JSON":  {json.RawMessage(`{"a":`), `{"a":`},
 		"built":         {server.CreateMessageParams{MaxTokens: 5}, `{"messages":null,"maxTokens":5}`},
@@ -64,7 +64,7 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 		"newline":       {json.RawMessage("{\n\"a\":1}"), "{\n\"a\":1}"},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r := start(t, tool("ask", samples(server.Hostile(c.params))))
+			r := start(t, tool("ask", samples(c.params, server.Hostile())))
 			member := ""
 			if c.want != "" {
 				member = `,"params":` + c.want
@@ -87,7 +87,7 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 func TestHostileDoesNotHideThatARequestCannotBeBuilt(t *testing.T) {
 	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		_, got := callIn(t, revision, tool("ask", func(s *server.Session) (any, error) {
-			return s.Sample(server.Hostile(s.Ask("?").After(json.RawMessage(sampled("no tool")), nil)))
+			return s.Sample(s.Ask("?").After(json.RawMessage(sampled("no tool")), nil), server.Hostile())
 		}))
 		require.Contains(t, got.text(t), "has no tool use")
 	})

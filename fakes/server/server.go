@@ -25,7 +25,7 @@ const (
 	// SSE responds to every request with a stream.
 	SSE
 	// JSON responds to every request with plain JSON. Legacy samples then go out on the client's GET stream, and a
-	// handler that samples waits until the client has opened one. In modern revisions, only [Session.Send] and
+	// handler that samples waits until the client has opened one. In modern revisions, only [Transport.Send] and
 	// [Session.Progress] turn a response into a stream.
 	JSON
 )

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,14 +15,13 @@ import (
 // handler returns. For samples that are in flight together use [Session.SampleAll]: in 2026-07-28 each concurrent
 // Sample is a round of its own.
 type Session struct {
-	server    *Server
-	tool      *serverTool
-	number    int // of the call, from 1
-	ctx       context.Context
-	revision  Revision
-	arguments json.RawMessage
-	protocol  protocol
-	lines     bool // a frame is a line, and must not contain a line end
+	server   *Server
+	tool     *serverTool
+	number   int // of the call, from 1
+	ctx      context.Context
+	revision Revision
+	protocol protocol
+	lines    bool // a frame is a line, and must not contain a line end
 
 	call *Call // in the journal; guarded by the server's mutex
 
@@ -39,37 +37,30 @@ type protocol interface {
 	sample(requests []outgoing) []Response
 	start(request outgoing) (*Pending, error)
 	inputRequired(in InputRequiredResult) (*Retry, error)
-	ping(ctx context.Context) error
 	// send writes a frame, as it is, onto the stream of the call. If a stream may still be opened, it waits until ctx
 	// ends.
 	send(ctx context.Context, frame []byte, hostile bool) error
 	// notify writes a notification. After the call was abandoned, it may use another stream.
 	notify(frame []byte) error
 	style(style SSEStyle)
-	callID() json.RawMessage
 	// connection returns where the client's pending request came from; nil over HTTP.
 	connection() *conn
 }
 
 func (s *Session) scope() scope { return scope{s.tool.Name, s.number} }
 
-// Arguments returns the arguments of the call as JSON; nil when it has none.
-func (s *Session) Arguments() json.RawMessage { return s.arguments }
+// Call returns the call, as the journal has it so far.
+func (s *Session) Call() Call {
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	return s.call.copy()
+}
 
 // Revision returns the revision that the client speaks.
 func (s *Session) Revision() Revision { return s.revision }
 
 // Context is done when the call is abandoned: the client cancelled it, its session ended, or the server is closed.
 func (s *Session) Context() context.Context { return s.ctx }
-
-// CallNumber returns the number of this call of the tool, from 1.
-func (s *Session) CallNumber() int { return s.number }
-
-// CallID returns the JSON-RPC id of the client's pending request: in 2026-07-28, that of the latest round.
-func (s *Session) CallID() json.RawMessage { return s.protocol.callID() }
-
-// HasProgressToken reports whether the client sent a valid progress token.
-func (s *Session) HasProgressToken() bool { return isID(s.currentMeta()["progressToken"]) }
 
 // Declares reports whether the client has declared the capability with this path, such as "sampling", "tools". Any
 // value but null counts; its shape is not checked here.
@@ -83,11 +74,22 @@ func (s *Session) Declares(path ...string) bool {
 	return len(value) > 0 && !isNull(value)
 }
 
-// update takes the _meta of the retry that continues the call.
-func (s *Session) update(meta object) {
+// update takes the id and the _meta of the retry that continues the call.
+func (s *Session) update(id json.RawMessage, meta object) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.meta, s.declared = meta, meta[metaCapabilities]
+	s.mu.Unlock()
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	s.call.ID, s.call.ProgressToken = id, progressToken(meta)
+}
+
+// progressToken returns a valid progress token; nil without one.
+func progressToken(meta object) json.RawMessage {
+	if token := meta["progressToken"]; isID(token) {
+		return token
+	}
+	return nil
 }
 
 func (s *Session) currentMeta() object {
@@ -99,27 +101,20 @@ func (s *Session) currentMeta() object {
 // Mark records a note at this point of the trace.
 func (s *Session) Mark(name, text string) { s.server.mark(s.scope(), name, text) }
 
-// Send writes a frame onto the stream of the call, byte for byte; the trace marks it as hostile. Over HTTP each line
-// end reaches the client as "\n", as SSE requires, and a modern call then gets a stream as its response. On a
-// connection the frame goes out unchanged, with a line feed after it. It returns ErrNoStream when the client has
-// disconnected; on a connection it still works after the call was abandoned.
-func (s *Session) Send(frame []byte) error {
-	return s.protocol.send(s.ctx, bytes.Clone(frame), true) // the trace keeps the slice
-}
-
 // Progress sends notifications/progress for the call. Without a progress token from the client it does nothing. A total
 // of 0 is left out. The progress must increase with each call (2025-11-25, basic/utilities/progress). It returns
 // ErrNoStream when the client has disconnected or, with [JSON] responses, has no GET stream, and ErrInvalid for NaN and
 // infinity.
 func (s *Session) Progress(progress, total float64) error {
-	if !s.HasProgressToken() {
+	token := progressToken(s.currentMeta())
+	if token == nil {
 		return nil
 	}
 	params, err := encode(struct {
 		Token    json.RawMessage `json:"progressToken"`
 		Progress float64         `json:"progress"`
 		Total    float64         `json:"total,omitempty"`
-	}{s.currentMeta()["progressToken"], progress, total})
+	}{token, progress, total})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

@@ -72,7 +72,7 @@ func TestStreamHeadersAreRecordedOnce(t *testing.T) {
 func TestWithJSONResponsesMessagesUseTheGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := startWith(t, server.Options{ResponseMode: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
-			require.NoError(t, s.Send([]byte("hello")))
+			require.NoError(t, s.Transport().Send([]byte("hello")))
 			return s.Sample(s.Ask("?"))
 		}))
 		c := r.legacy(sampling)
@@ -143,7 +143,7 @@ func TestProgressNeedsAToken(t *testing.T) {
 		for i := range 3 {
 			require.NoError(t, s.Progress(float64(i)/2, float64(i)))
 		}
-		return fmt.Sprint(s.HasProgressToken()), nil
+		return fmt.Sprint(s.Call().ProgressToken != nil), nil
 	}
 	for token, valid := range map[string]bool{
 		``: false, `null`: false, `{"a":1}`: false, `[1]`: false, `true`: false, `"a b"`: true, `0`: true,
@@ -261,7 +261,7 @@ func TestLegacyClientThatDisconnectsHasNotCancelled(t *testing.T) {
 			_, err := s.Sample(s.Ask("?"))
 			require.ErrorIs(t, err, server.ErrNoStream)
 			require.False(t, server.Refused(err))
-			ended <- s.Send([]byte("hostile"))
+			ended <- s.Transport().Send([]byte("hostile"))
 		})))
 		call := r.legacy(sampling).call(1, "ask")
 		synctest.Wait()
@@ -280,7 +280,7 @@ func TestModernClientThatDisconnectsHasCancelled(t *testing.T) {
 		inBubble(t, fmt.Sprint("stream ", stream), func(t *testing.T) {
 			r := start(t, tool("wait", does(func(s *server.Session) {
 				if stream {
-					require.NoError(t, s.Send([]byte(`{}`)))
+					require.NoError(t, s.Transport().Send([]byte(`{}`)))
 				}
 				<-s.Context().Done()
 				_, err := s.Sample(s.Ask("anybody?"))

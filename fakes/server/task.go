@@ -1,6 +1,9 @@
 package server
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // TaskMetadata makes a sampling request a task, in [CreateMessageParams]. The client responds at once with a
 // CreateTaskResult, and [TasksResult] fetches the sample (2025-11-25, basic/utilities/tasks#creating-tasks). Only
@@ -11,19 +14,18 @@ type TaskMetadata struct {
 	TTL int `json:"ttl,omitempty"`
 }
 
-// TaskMethod is a request about tasks.
-type TaskMethod string
-
-// The requests about tasks (2025-11-25, basic/utilities/tasks). All but TasksList require a taskId.
+// The requests about tasks (2025-11-25, basic/utilities/tasks), with [TaskParams] or anything else that marshals to an
+// object. All but TasksList require a taskId. Unless [Hostile], invalid params and those that need an undeclared
+// capability are not sent (ErrInvalid, ErrUndeclared). Other revisions return ErrRevision.
 const (
 	// TasksGet asks for the status of a task (#getting-tasks).
-	TasksGet TaskMethod = "tasks/get"
+	TasksGet Method = "tasks/get"
 	// TasksResult waits for the end of a task and asks for its result (#retrieving-task-results).
-	TasksResult TaskMethod = "tasks/result"
+	TasksResult Method = "tasks/result"
 	// TasksCancel ends a task; it needs tasks.cancel (#cancelling-tasks).
-	TasksCancel TaskMethod = "tasks/cancel"
+	TasksCancel Method = "tasks/cancel"
 	// TasksList lists the tasks; it needs tasks.list and takes a cursor (#listing-tasks).
-	TasksList TaskMethod = "tasks/list"
+	TasksList Method = "tasks/list"
 )
 
 // TaskParams are the params of a request about tasks.
@@ -36,8 +38,8 @@ type TaskParams struct {
 // tasksOfSampling is the capability of a client that runs sampling requests as tasks.
 var tasksOfSampling = []string{"tasks", "requests", "sampling", "createMessage"}
 
-// needs returns the client capability that the request requires.
-func (m TaskMethod) needs() []string {
+// needs returns the client capability that a request about tasks requires.
+func (m Method) needs() []string {
 	switch m {
 	case TasksCancel:
 		return []string{"tasks", "cancel"}
@@ -47,33 +49,32 @@ func (m TaskMethod) needs() []string {
 	return tasksOfSampling
 }
 
-// StartTask sends a request about tasks and returns once it is on the wire; [Session.Start] sends the request that
-// creates a task. Params is a [TaskParams] or anything else that marshals to an object, and may be marked with
-// [OnGETStream] and [Hostile]. Unless hostile, invalid params and those that need an undeclared capability are not
-// sent (ErrInvalid, ErrUndeclared). Revisions other than 2025-11-25 return ErrRevision.
-func (s *Session) StartTask(method TaskMethod, params any) (*Pending, error) {
+func (s *Session) outgoingTask(request *outgoing, params any) error {
 	if s.revision != V20251125 {
-		return nil, s.hasNo("tasks")
+		return s.hasNo("tasks")
 	}
-	request, params := unwrapped(params)
 	raw, err := encode(params)
 	if err != nil {
-		return nil, s.invalid(string(method), err)
+		return s.invalid(request.name(), err)
 	}
-	request.method, request.params = string(method), s.onOneLine(raw)
-	if !request.hostile {
-		if why := checkTaskParams(method, objectOf(raw)); why != nil {
-			return nil, s.invalid(string(method), why)
-		}
-		if !s.Declares(method.needs()...) {
-			return nil, s.undeclared(method.needs()...)
-		}
+	request.params = s.onOneLine(raw)
+	if request.hostile {
+		return nil
 	}
-	return s.protocol.start(request)
+	if why := checkTaskParams(request.method, objectOf(raw)); why != nil {
+		return s.invalid(request.name(), why)
+	}
+	if needs := request.method.needs(); !s.Declares(needs...) {
+		return s.undeclared(needs...)
+	}
+	return nil
 }
 
 // checkTaskParams returns why the params of a request about tasks are invalid.
-func checkTaskParams(method TaskMethod, params object) error {
+func checkTaskParams(method Method, params object) error {
+	if !slices.Contains([]Method{TasksGet, TasksResult, TasksCancel, TasksList}, method) {
+		return fmt.Errorf("the method %q is unknown", method)
+	}
 	name, required := "taskId", true
 	if method == TasksList {
 		name, required = "cursor", false

@@ -26,9 +26,9 @@ func TestTaskRequests(t *testing.T) {
 			made, err := s.Sample(askForTask(s, 60000))
 			require.NoError(t, err)
 			require.JSONEq(t, `{"task":{"taskId":"t1"}}`, string(made))
-			asked, err := s.StartTask(server.TasksResult, server.TaskParams{TaskID: "t1"})
+			asked, err := s.Start(server.TaskParams{TaskID: "t1"}, server.TasksResult)
 			require.NoError(t, err)
-			listed, err := s.StartTask(server.TasksList, server.OnGETStream(server.TaskParams{}))
+			listed, err := s.Start(server.TaskParams{}, server.TasksList, server.OnGETStream())
 			require.NoError(t, err)
 			_, err = listed.Wait()
 			require.ErrorContains(t, err, "no such cursor")
@@ -55,18 +55,18 @@ func TestTaskRequestsNeedTheirCapabilityUnlessHostile(t *testing.T) {
 		c := start(t, tool("ask", does(func(s *server.Session) {
 			_, err := s.Start(askForTask(s, 0))
 			require.ErrorContains(t, err, ": tasks.requests.sampling.createMessage")
-			for method, missing := range map[server.TaskMethod]string{
+			for method, missing := range map[server.Method]string{
 				server.TasksGet:    "tasks.requests.sampling.createMessage",
 				server.TasksResult: "tasks.requests.sampling.createMessage",
 				server.TasksCancel: "tasks.cancel", server.TasksList: "tasks.list",
 			} {
-				_, err := s.StartTask(method, map[string]any{"taskId": "t1"})
+				_, err := s.Start(map[string]any{"taskId": "t1"}, method)
 				require.ErrorIs(t, err, server.ErrUndeclared)
 				require.ErrorContains(t, err, ": "+missing)
 			}
-			_, err = s.Start(server.Hostile(askForTask(s, 0)))
+			_, err = s.Start(askForTask(s, 0), server.Hostile())
 			require.NoError(t, err)
-			_, err = s.StartTask(server.TasksGet, server.Hostile(map[string]any{"taskId": 1}))
+			_, err = s.Start(map[string]any{"taskId": 1}, server.TasksGet, server.Hostile())
 			require.NoError(t, err)
 		}))).legacy(sampling)
 		call := c.call(1, "ask")
@@ -81,10 +81,10 @@ func TestInvalidTaskParamsAreNotSent(t *testing.T) {
 		r := start(t, tool("ask", does(func(s *server.Session) {
 			for _, params := range []any{nil, server.TaskParams{}, map[string]any{"taskId": 1}, []string{"t1"},
 				math.NaN()} {
-				_, err := s.StartTask(server.TasksGet, params)
+				_, err := s.Start(params, server.TasksGet)
 				require.ErrorIs(t, err, server.ErrInvalid)
 			}
-			_, err := s.StartTask(server.TasksList, map[string]any{"cursor": 1})
+			_, err := s.Start(map[string]any{"cursor": 1}, server.TasksList)
 			require.ErrorIs(t, err, server.ErrInvalid)
 		})))
 		for range 5 {
@@ -99,7 +99,7 @@ func TestOnly20251125HasTasks(t *testing.T) {
 	inCall(t, []server.Revision{server.V20250618, server.V20260728}, tasks, func(s *server.Session) {
 		_, err := s.Start(askForTask(s, 0))
 		require.ErrorIs(t, err, server.ErrRevision)
-		_, err = s.StartTask(server.TasksGet, server.TaskParams{TaskID: "t1"})
+		_, err = s.Start(server.TaskParams{TaskID: "t1"}, server.TasksGet)
 		require.ErrorIs(t, err, server.ErrRevision)
 	})
 }

@@ -126,7 +126,7 @@ func TestDeclaresNoMoreThanRequested(t *testing.T) {
 func TestCallsTheGivenTools(t *testing.T) {
 	var called []string
 	note := func(s *server.Session) (any, error) {
-		called = append(called, string(s.Arguments()))
+		called = append(called, string(s.Call().Arguments))
 		return nil, errors.New("a failure of the tool")
 	}
 	srv := startServer(t, server.Options{}, server.Tool{Name: "a", Handler: note}, server.Tool{Name: "b", Handler: note})

@@ -40,7 +40,7 @@ func barred(t *testing.T, revision server.Revision, declare string, tools []stri
 // beforeBarrier is a case that asks once, and wants a barrier behind it.
 func beforeBarrier() harness.Case {
 	return harness.Case{ID: "story/one", Barrier: true,
-		Handler: func(s *server.Session) (any, error) { return s.Sample(server.Hostile(s.Ask("Anything?"))) }}
+		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Anything?"), server.Hostile()) }}
 }
 
 func TestAnAbsenceIsSettledByALaterSampleAndAnEndInOrder(t *testing.T) {

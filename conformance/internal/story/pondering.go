@@ -109,7 +109,7 @@ func (st *Gate) settled(ctx context.Context) {
 // HeldQuestion returns the nth question of a handler whose answer the gate holds, and the word by which the gate
 // identifies it. Each call of the tool has words of its own.
 func HeldQuestion(s *server.Session, gate *Gate, n int) (*server.CreateMessageParams, string) {
-	word := fmt.Sprintf("ponder%dand%dwell", s.CallNumber(), n)
+	word := fmt.Sprintf("ponder%dand%dwell", s.Call().Number, n)
 	gate.Close(word)
 	return s.Ask(fmt.Sprintf("Take your time over this (%s).", word)), word
 }

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -91,13 +92,20 @@ func checkParameters(q *request) *dialect.Error {
 	case dialect.Outside(q.topP, 0, 1):
 		return outside("top_p", *q.topP)
 	}
-	for i, s := range q.stopSequences {
+	for _, s := range q.stopSequences {
 		if strings.TrimSpace(s) == "" {
-			return invalid("stop_sequences[%d]: it is white space: want something else in it", i)
+			return invalid("stop_sequences: each stop sequence must contain non-whitespace")
 		}
+	}
+	if q.temperature != nil && q.topP != nil && oneSampler.MatchString(q.model) {
+		return invalid("`temperature` and `top_p` cannot both be specified for this model. Please use only one.")
 	}
 	return nil
 }
+
+// oneSampler matches the models that are known to refuse temperature beside top_p: langfuse/langfuse#9882,
+// comet-ml/opik#3728, SalesforceAIResearch/MCP-Universe#49, Vali-98/ChatterUI#564.
+var oneSampler = regexp.MustCompile(`claude-(opus-4-[15]|sonnet-4-[56]|haiku-4-5)\b`)
 
 func outside(name string, v float64) *dialect.Error {
 	if v < 0 {

@@ -162,7 +162,8 @@ func (b *block) checkImage() *dialect.Error {
 	}
 	mediaType := b.source.Text("media_type")
 	if !slices.Contains(mediaTypes, mediaType) {
-		return invalid("%s.media_type: it is %q: want %s", path, mediaType, strings.Join(mediaTypes, ", "))
+		return invalid("%s.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or "+
+			"'image/webp'", place(b.path))
 	}
 	data, err := base64.StdEncoding.DecodeString(b.source.Text("data"))
 	if err != nil || len(data) == 0 {
@@ -286,6 +287,10 @@ func checkSystem(q *request) *dialect.Error {
 		if m.role != "system" || m.isDirective(q.beta) {
 			continue
 		}
+		if noSystemMessages.MatchString(q.model) {
+			return invalid("messages: Unexpected role \"system\". The Messages API accepts a top-level `system` parameter, " +
+				"not \"system\" as an input message role.")
+		}
 		switch before, after := q.neighbor(i, -1), q.neighbor(i, 1); {
 		case before == nil:
 			return invalid("%s: its role is system, and it is the first: the system prompt is system, beside messages", m.path)
@@ -295,10 +300,6 @@ func checkSystem(q *request) *dialect.Error {
 		case after != nil && after.role == "user":
 			return invalid(
 				"%s: its role is system, and a user's message follows: want it before the assistant's, or at the end", m.path)
-		}
-		if noSystemMessages.MatchString(q.model) {
-			return invalid("%s: its role is system, which the model %s does not take: the system prompt is system, beside "+
-				"messages", m.path, q.model)
 		}
 	}
 	return nil

@@ -47,8 +47,8 @@ func TestOnlyNewerModelsAcceptSystemMessages(t *testing.T) {
 			continue
 		}
 		require.NotNil(t, err, model)
-		require.Equal(t, "messages[1]: its role is system, which the model "+model+" does not take: the system prompt is "+
-			"system, beside messages", err.Message)
+		require.Equal(t, "messages: Unexpected role \"system\". The Messages API accepts a top-level `system` parameter, "+
+			"not \"system\" as an input message role.", err.Message)
 	}
 }
 

@@ -62,6 +62,9 @@ func parse(body []byte) (*request, *dialect.Error) {
 		return nil, invalid("the request body is null: want a JSON object")
 	}
 	r := &reader{dialect.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
+		if kind := validTypes[want]; kind != "" {
+			return invalid("%s: Input should be a valid %s", place(path), kind)
+		}
 		return invalid("%s: want %s, got %s", path, want, dialect.JSONName(got))
 	}}}
 	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "metadata", &q.metadata,
@@ -85,6 +88,10 @@ func parse(body []byte) (*request, *dialect.Error) {
 	})
 	return &q, r.Err
 }
+
+// validTypes are the API's words for the types that a member may have.
+var validTypes = map[string]string{"a string": "string", "an integer": "integer", "a number": "number",
+	"true or false": "boolean", "an array": "list", "an array of strings": "list"}
 
 type reader struct{ dialect.Reader }
 

@@ -97,39 +97,12 @@ func Marshal(v any) []byte {
 }
 
 // Indented is [Marshal] indented by two spaces.
-func Indented(v any) []byte {
-	var out bytes.Buffer
-	raw, isRaw := v.(json.RawMessage)
-	if !isRaw {
-		raw = Marshal(v)
-	}
-	out.Grow(2 * len(raw))
-	if err := json.Indent(&out, raw, "", "  "); err != nil {
-		panic(err) // Marshal writes JSON
-	}
-	return out.Bytes()
-}
+func Indented(v any) []byte { return (&object{indented: true}).value(make([]byte, 0, 1024), v) }
 
 type absent struct{}
 
 // Absent is the value of a member that [Ordered] omits.
 var Absent = absent{}
-
-// Ordered writes a JSON object from names and values in turn, in this order. It omits members whose value is [Absent].
-func Ordered(pairs ...any) json.RawMessage {
-	out := append(make([]byte, 0, 128), '{')
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] == Absent {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(appendValue(out, pairs[i]), ':')
-		out = appendValue(out, pairs[i+1])
-	}
-	return append(out, '}')
-}
 
 // OrAbsent returns the value, or [Absent] if it is the zero value.
 func OrAbsent[T comparable](v T) any {

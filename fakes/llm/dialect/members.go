@@ -34,7 +34,7 @@ func (m *Members) UnmarshalJSON(raw []byte) error {
 
 // members reads a valid object.
 func members(raw json.RawMessage) Members {
-	m := make(Members, 0, 6)
+	m := make(Members, 0, 4)
 	var name json.RawMessage
 	cut(raw, func(part json.RawMessage) {
 		if name == nil {

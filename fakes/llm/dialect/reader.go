@@ -46,6 +46,20 @@ func (r *Reader) Object(raw json.RawMessage, path string) Members {
 	return o
 }
 
+// List reads an array member with read, which gets each element and its path.
+func List[T any](r *Reader, o Members, path, name string, read func(raw json.RawMessage, path string) T) []T {
+	var all []json.RawMessage
+	r.Read(o, path, name, &all)
+	if all == nil {
+		return nil
+	}
+	list := make([]T, len(all))
+	for i, raw := range all {
+		list[i] = read(raw, At(Join(path, name), i))
+	}
+	return list
+}
+
 // Each calls element with each element of an array member, and the element's path.
 func (r *Reader) Each(o Members, path, name string, element func(raw json.RawMessage, path string)) {
 	var all []json.RawMessage

@@ -30,7 +30,7 @@ func ReadPart(raw json.RawMessage, v any) error {
 		}
 	case *[]json.RawMessage:
 		if IsKind(raw, '[') {
-			*v = []json.RawMessage{}
+			*v = make([]json.RawMessage, 0, 4)
 			cut(raw, func(part json.RawMessage) { *v = append(*v, part) })
 			return nil
 		}

@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -74,6 +75,17 @@ func typeName(field *node) string {
 	return word
 }
 
+var (
+	propertyName = regexp.MustCompile(`\.properties\.([^.\[]+)`)
+	snakeCase    = strings.NewReplacer("functionDeclarations", "function_declarations", "generationConfig",
+		"generation_config", "responseSchema", "response_schema", "anyOf", "any_of", "prefixItems", "prefix_items")
+)
+
+// inRequest returns the path as the API writes it: see the threads moltis-org/moltis#747 and #849.
+func (n *node) inRequest() string {
+	return "* GenerateContentRequest." + propertyName.ReplaceAllString(snakeCase.Replace(n.path), ".properties[$1]")
+}
+
 // checkSchema enforces the API's rules for a schema of its own form.
 func checkSchema(s *node) *dialect.Error {
 	kind := ""
@@ -85,12 +97,12 @@ func checkSchema(s *node) *dialect.Error {
 		}
 	}
 	if kind == "array" && s.at("items") == nil {
-		return invalid(s.path, "%s.items: missing field: want the schema of an array's items", s.path)
+		return invalid(s.path, "%s.items: missing field", s.inRequest())
 	}
 	properties := s.at("properties")
 	for i, name := range s.strings("required") {
 		if properties != nil && properties.fields[name] == nil {
-			return invalid(s.path, "%s.required[%d]: property %q is not defined: want it among the properties", s.path, i, name)
+			return invalid(s.path, "%s.required[%d]: property is not defined", s.inRequest(), i)
 		}
 	}
 	inner := append(slices.Clone(s.list("anyOf")), s.list("prefixItems")...)

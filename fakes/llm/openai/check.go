@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -29,7 +31,7 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 	}
 	q.style = c.style
 	return dialect.First(q,
-		checkMembers, checkParameters, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory)
+		checkMembers, checkParameters, checkFormat, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory)
 }
 
 func checkMembers(q *request) *dialect.Error {
@@ -70,6 +72,33 @@ func checkParameters(q *request) *dialect.Error {
 		return streamOnly()
 	}
 	return checkStreamOptions(q.Members)
+}
+
+// checkFormat refuses JSON mode without the word in a message. Compatible servers differ.
+func checkFormat(q *request) *dialect.Error {
+	if !q.style.isOpenAI || mentionsJSON(q.Raw("response_format"), q.Raw("messages")) {
+		return nil
+	}
+	return invalid("messages", "", "'messages' must contain the word 'json' in some form, to use 'response_format' of "+
+		"type 'json_object'.")
+}
+
+// checkFormat is the same rule for Responses, where the instructions do not count.
+func (q *responsesRequest) checkFormat() *dialect.Error {
+	var text dialect.Members
+	_ = q.Read("text", &text)
+	if !q.style.isOpenAI || mentionsJSON(text.Raw("format"), q.Raw("input")) {
+		return nil
+	}
+	return invalid("text.format", "", "Response input messages must contain the word 'json' in some form to use "+
+		"'text.format' of type 'json_object'.")
+}
+
+// mentionsJSON reports whether the messages mention JSON, if the format demands that.
+func mentionsJSON(format, messages json.RawMessage) bool {
+	var demanded dialect.Members
+	return dialect.ReadPart(format, &demanded) != nil || demanded.Text("type") != "json_object" ||
+		bytes.Contains(bytes.ToLower(messages), []byte("json"))
 }
 
 func streamOnly() *dialect.Error {
@@ -196,10 +225,6 @@ func (p *part) check(allowed []string, s *style) *dialect.Error {
 }
 
 func (c *toolCall) check() *dialect.Error {
-	at := c.path + "." + c.kind
-	if c.legacy {
-		at = c.path
-	}
 	switch {
 	case c.kind != "function" && c.kind != "custom":
 		return unsupported(c.path+".type", c.kind, "function", "custom")
@@ -208,11 +233,19 @@ func (c *toolCall) check() *dialect.Error {
 	case len(c.id) > maxCallID:
 		return tooLong(c.path+".id", "string", "a", maxCallID, len(c.id))
 	case c.name == "":
-		return missing(at, "name")
+		return missing(c.inner(), "name")
 	case !dialect.IsKind(c.arguments, '"'):
-		return wrongType(at+".arguments", "a string", dialect.JSONName(c.arguments))
+		return wrongType(c.inner()+".arguments", "a string", dialect.JSONName(c.arguments))
 	}
-	return checkName(at+".name", c.name)
+	return checkName(c.inner()+".name", c.name)
+}
+
+// inner returns the path of the object with name and arguments.
+func (c *toolCall) inner() string {
+	if c.legacy {
+		return c.path
+	}
+	return c.path + "." + c.kind
 }
 
 // checkHistory enforces the API's rule for tool calls: tool messages answer all of them before any other message, and

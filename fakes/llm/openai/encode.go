@@ -89,19 +89,20 @@ func usageOf(req *dialect.Request, reply *dialect.Reply) usage {
 }
 
 // object writes the usage with the server's members.
-func (u usage) object(s *style) json.RawMessage {
-	pairs := []any{"prompt_tokens", u.prompt, "completion_tokens", u.completion, "total_tokens", u.prompt + u.completion}
+func (u usage) object(s *style) dialect.Pairs {
+	pairs := dialect.Pairs{"prompt_tokens", u.prompt, "completion_tokens", u.completion,
+		"total_tokens", u.prompt + u.completion}
 	if s.usage != nil {
-		return dialect.Ordered(append(pairs, s.usage(u)...)...)
+		return append(pairs, s.usage(u)...)
 	}
-	return dialect.Ordered(append(pairs,
-		"prompt_tokens_details", dialect.Ordered("cached_tokens", u.cached, "audio_tokens", 0),
-		"completion_tokens_details", u.completionDetails())...)
+	return append(pairs,
+		"prompt_tokens_details", dialect.Pairs{"cached_tokens", u.cached, "audio_tokens", 0},
+		"completion_tokens_details", u.completionDetails())
 }
 
-func (u usage) completionDetails() json.RawMessage {
-	return dialect.Ordered("reasoning_tokens", u.reasoning, "audio_tokens", 0, "accepted_prediction_tokens", 0,
-		"rejected_prediction_tokens", 0)
+func (u usage) completionDetails() dialect.Pairs {
+	return dialect.Pairs{"reasoning_tokens", u.reasoning, "audio_tokens", 0, "accepted_prediction_tokens", 0,
+		"rejected_prediction_tokens", 0}
 }
 
 // silent reports whether content is null: in a refusal, and beside calls without text.
@@ -159,30 +160,30 @@ func (c *completion) plain() []byte {
 			fingerprint = nil
 		}
 	}
-	choice := append([]any{"index", 0, "message", c.message()}, c.ending(true)...)
-	body := dialect.Ordered("id", c.id, "object", "chat.completion", "created", c.created, "model", c.model,
-		"provider", provider, "choices", []json.RawMessage{dialect.Ordered(choice...)}, "usage", c.usage.object(s),
-		"service_tier", tier, "system_fingerprint", fingerprint, "x_groq", groq)
+	choice := append(dialect.Pairs{"index", 0, "message", c.message()}, c.ending(true)...)
+	body := dialect.Pairs{"id", c.id, "object", "chat.completion", "created", c.created, "model", c.model,
+		"provider", provider, "choices", []dialect.Pairs{choice}, "usage", c.usage.object(s),
+		"service_tier", tier, "system_fingerprint", fingerprint, "x_groq", groq}
 	switch {
 	case s.isOpenAI:
 		return indented(body)
 	case s.isRouter:
-		return append([]byte("\n         \n"), body...)
+		return dialect.Append([]byte("\n         \n"), body...)
 	}
-	return body
+	return dialect.Ordered(body...)
 }
 
-func (c *completion) message() json.RawMessage {
+func (c *completion) message() dialect.Pairs {
 	s := c.style
-	message := append([]any{"role", "assistant", "content", c.content()}, c.thinking(c.thought)...)
+	message := append(dialect.Pairs{"role", "assistant", "content", c.content()}, c.thinking(c.thought)...)
 	if c.legacy && len(c.calls) > 0 {
-		message = append(message, "function_call", dialect.Ordered("name", c.calls[0].name,
-			"arguments", c.calls[0].arguments))
+		message = append(message, "function_call", dialect.Pairs{"name", c.calls[0].name,
+			"arguments", c.calls[0].arguments})
 	} else if len(c.calls) > 0 {
-		calls := make([]json.RawMessage, len(c.calls))
+		calls := make([]dialect.Pairs, len(c.calls))
 		for i, call := range c.calls {
-			calls[i] = dialect.Ordered("id", call.id, "type", "function",
-				"function", dialect.Ordered("name", call.name, "arguments", call.arguments))
+			calls[i] = dialect.Pairs{"id", call.id, "type", "function",
+				"function", dialect.Pairs{"name", call.name, "arguments", call.arguments}}
 		}
 		message = append(message, "tool_calls", calls)
 	}
@@ -194,9 +195,9 @@ func (c *completion) message() json.RawMessage {
 		message = append(message, "refusal", refusal)
 	}
 	if s.isOpenAI {
-		message = append(message, "annotations", []string{})
+		message = append(message, "annotations", []dialect.Pairs{})
 	}
-	return dialect.Ordered(message...)
+	return message
 }
 
 // ending returns the members of a choice after its message or delta.

@@ -1,9 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
-	"slices"
-
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
@@ -12,6 +9,8 @@ type writer struct {
 	c         *completion
 	withUsage bool
 	head      []byte // of each event: its object without the last brace
+	open      []byte // the members after the delta of a choice that does not finish, each with a comma before it
+	text      []byte // of all events
 	events    [][]byte
 	chunks    int
 }
@@ -35,45 +34,75 @@ func (c *completion) writer(withUsage bool) *writer {
 	}
 	head := dialect.Ordered("id", c.id, "object", "chat.completion.chunk", "created", c.created, "model", c.model,
 		"service_tier", tier, "provider", provider, "system_fingerprint", fingerprint)
-	return &writer{c: c, withUsage: withUsage, head: head[:len(head)-1]}
+	return &writer{c: c, withUsage: withUsage, head: head[:len(head)-1], open: rest(nil, c.ending(false))}
+}
+
+// rest writes members behind those of an object that is still open.
+func rest(out []byte, members []any) []byte {
+	if len(members) == 0 {
+		return out
+	}
+	brace := len(out)
+	out = dialect.Append(out, members...)
+	out[brace] = ','
+	return out[:len(out)-1]
 }
 
 func (w *writer) raw(event string) { w.events = append(w.events, []byte(event)) }
 
 // event writes an event with these members after the head.
 func (w *writer) event(members ...any) {
-	w.events = append(w.events, slices.Concat([]byte("data: "), w.head, []byte(","), dialect.Ordered(members...)[1:],
-		[]byte("\n\n")))
+	w.end(w.begin(), members)
+}
+
+// begin begins an event and returns its place in the text.
+func (w *writer) begin() int {
+	begin := len(w.text)
+	w.text = append(append(w.text, "data: "...), w.head...)
+	return begin
+}
+
+// end ends an event with these members.
+func (w *writer) end(begin int, members []any) {
+	w.text = append(rest(w.text, members), "}\n\n"...)
+	w.events = append(w.events, w.text[begin:len(w.text):len(w.text)])
 	w.chunks++
 }
 
 // choice writes an event with one choice.
 func (w *writer) choice(d delta) {
 	c, s := w.c, w.c.style
-	choice := append([]any{"index", 0, "delta", dialect.Ordered(d.members...)}, c.ending(d.finishes)...)
-	members := []any{"choices", []json.RawMessage{dialect.Ordered(choice...)}}
+	begin := w.begin()
+	w.text = dialect.Append(append(w.text, `,"choices":[{"index":0,"delta":`...), d.members...)
+	if d.finishes {
+		w.text = rest(w.text, c.ending(true))
+	} else {
+		w.text = append(w.text, w.open...)
+	}
+	w.text = append(w.text, "}]"...)
+	var members []any
 	switch {
 	case d.finishes && s.joinedFinish:
 		members = append(members, "usage", c.usage.object(s))
 	case d.finishes && s.isGroq:
 		usage := c.usage.object(s)
-		members = append(members, "x_groq", dialect.Ordered("id", c.requestID, "usage", usage), "usage", usage)
+		members = append(members, "x_groq", dialect.Pairs{"id", c.requestID, "usage", usage}, "usage", usage)
 	case s.isGroq && w.chunks == 0:
-		members = append(members, "x_groq", dialect.Ordered("id", c.requestID, "seed", 1))
+		members = append(members, "x_groq", dialect.Pairs{"id", c.requestID, "seed", 1})
 	case w.withUsage && s.isOpenAI:
 		members = append(members, "usage", nil)
 	}
-	w.event(members...)
+	w.end(begin, members)
 }
 
 func (w *writer) usage() {
 	c, s := w.c, w.c.style
-	choices := []json.RawMessage{}
+	choices := []dialect.Pairs{}
 	var tier any = dialect.Absent
 	switch {
 	case s.isRouter: // the finish reason again
-		delta := dialect.Ordered("role", "assistant", "content", "")
-		choices = append(choices, dialect.Ordered(append([]any{"index", 0, "delta", delta}, c.ending(true)...)...))
+		delta := dialect.Pairs{"role", "assistant", "content", ""}
+		choices = append(choices, append(dialect.Pairs{"index", 0, "delta", delta}, c.ending(true)...))
 	case s.isGroq:
 		tier = "on_demand"
 	}

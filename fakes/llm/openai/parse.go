@@ -73,12 +73,8 @@ func parse(body []byte) (*request, *dialect.Error) {
 	} else if q.Read("stop", &q.stop) != nil {
 		r.Refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
-	r.Each(q.Members, "", "messages", func(raw json.RawMessage, path string) {
-		q.messages = append(q.messages, r.message(raw, path))
-	})
-	r.Each(q.Members, "", "tools", func(raw json.RawMessage, path string) {
-		q.tools = append(q.tools, r.tool(raw, path))
-	})
+	q.messages = dialect.List(&r.Reader, q.Members, "", "messages", r.message)
+	q.tools = dialect.List(&r.Reader, q.Members, "", "tools", r.tool)
 	r.Each(q.Members, "", "functions", func(raw json.RawMessage, path string) {
 		q.tools = append(q.tools, r.legacyFunction(raw, path))
 	})
@@ -100,17 +96,17 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 		m.reasoning = m.Text("reasoning")
 	}
 	if m.text, m.hasText = dialect.TextOf(m.Raw("content")); !m.hasText {
-		r.Each(m.Members, path, "content", func(raw json.RawMessage, path string) {
-			m.parts = append(m.parts, part{r.Object(raw, path), path, raw})
-		})
+		m.parts = dialect.List(&r.Reader, m.Members, path, "content", r.part)
 	}
-	r.Each(m.Members, path, "tool_calls", func(raw json.RawMessage, path string) {
-		m.calls = append(m.calls, r.call(raw, path))
-	})
+	m.calls = dialect.List(&r.Reader, m.Members, path, "tool_calls", r.call)
 	if m.Has("function_call") {
 		m.calls = append(m.calls, r.legacyCall(m.Raw("function_call"), path+".function_call"))
 	}
 	return m
+}
+
+func (r *reader) part(raw json.RawMessage, path string) part {
+	return part{r.Object(raw, path), path, raw}
 }
 
 func (r *reader) call(raw json.RawMessage, path string) toolCall {

@@ -47,7 +47,7 @@ func (o responses) Check(req *dialect.Request) *dialect.Error {
 	type of = responsesRequest
 	q.style = o.style
 	return dialect.First(q, (*of).checkMembers, (*of).checkNames, (*of).checkStored, (*of).checkParameters,
-		(*of).checkModel, (*of).checkTools, (*of).checkToolChoice, (*of).checkItems, (*of).checkHistory)
+		(*of).checkFormat, (*of).checkModel, (*of).checkTools, (*of).checkToolChoice, (*of).checkItems, (*of).checkHistory)
 }
 
 func (q *responsesRequest) checkMembers() *dialect.Error {

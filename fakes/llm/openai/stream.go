@@ -34,6 +34,8 @@ func (c *completion) stream(withUsage, late bool) [][]byte {
 	s := c.style
 	deltas, held := c.deltas(late)
 	w := c.writer(withUsage)
+	w.text = make([]byte, 0, (len(w.head)+128)*(len(deltas)+len(held)+1))
+	w.events = make([][]byte, 0, len(deltas)+len(held)+4)
 	if s.isRouter {
 		w.raw(": OPENROUTER PROCESSING\n\n")
 		w.raw(": OPENROUTER PROCESSING\n\n")
@@ -131,7 +133,7 @@ func (c *completion) callDeltas() (deltas [][]any) {
 	if c.legacy {
 		return c.functionCallDeltas()
 	}
-	pieces := make([][]json.RawMessage, len(c.calls))
+	pieces := make([][]dialect.Pairs, len(c.calls))
 	for i, call := range c.calls {
 		pieces[i] = c.callPieces(i, call)
 	}
@@ -143,26 +145,26 @@ func (c *completion) callDeltas() (deltas [][]any) {
 		return [][]any{{"tool_calls", all}}
 	}
 	for _, piece := range all {
-		deltas = append(deltas, []any{"tool_calls", []json.RawMessage{piece}})
+		deltas = append(deltas, []any{"tool_calls", []dialect.Pairs{piece}})
 	}
 	return deltas
 }
 
-func (c *completion) callPieces(i int, call call) []json.RawMessage {
+func (c *completion) callPieces(i int, call call) []dialect.Pairs {
 	s := c.style
 	index := i + s.firstIndex
 	var kind any = "function"
 	if s.untypedCalls {
 		kind = dialect.Absent
 	}
-	opening := func(arguments string) json.RawMessage {
-		return dialect.Ordered("index", index, "id", call.id, "type", kind,
-			"function", dialect.Ordered("name", call.name, "arguments", arguments))
+	opening := func(arguments string) dialect.Pairs {
+		return dialect.Pairs{"index", index, "id", call.id, "type", kind,
+			"function", dialect.Pairs{"name", call.name, "arguments", arguments}}
 	}
 	if s.wholeCalls {
-		return []json.RawMessage{opening(call.arguments)}
+		return []dialect.Pairs{opening(call.arguments)}
 	}
-	pieces := []json.RawMessage{opening("")}
+	pieces := []dialect.Pairs{opening("")}
 	var name any = dialect.Absent
 	if c.form&dialect.RepeatedNames != 0 {
 		name = call.name
@@ -172,8 +174,8 @@ func (c *completion) callPieces(i int, call call) []json.RawMessage {
 		fragments = slices.Insert(fragments, 0, "")
 	}
 	for _, fragment := range fragments {
-		pieces = append(pieces, dialect.Ordered("index", index,
-			"function", dialect.Ordered("name", name, "arguments", fragment)))
+		pieces = append(pieces, dialect.Pairs{"index", index,
+			"function", dialect.Pairs{"name", name, "arguments", fragment}})
 	}
 	return pieces
 }
@@ -183,9 +185,9 @@ func (c *completion) functionCallDeltas() (deltas [][]any) {
 	if len(c.calls) == 0 {
 		return nil
 	}
-	deltas = [][]any{{"function_call", dialect.Ordered("name", c.calls[0].name, "arguments", "")}}
+	deltas = [][]any{{"function_call", dialect.Pairs{"name", c.calls[0].name, "arguments", ""}}}
 	for _, fragment := range dialect.Fragments(c.calls[0].arguments) {
-		deltas = append(deltas, []any{"function_call", dialect.Ordered("arguments", fragment)})
+		deltas = append(deltas, []any{"function_call", dialect.Pairs{"arguments", fragment}})
 	}
 	return deltas
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -169,9 +170,9 @@ var (
 func (s style) AccountHeader() string { return "Openai-Organization" }
 
 func (s *style) header(contentType, id string) http.Header {
-	h := s.limits.Clone()
+	h := maps.Clone(s.limits)
 	if s.isOpenAI {
-		h = openAIHeader.Clone()
+		h = maps.Clone(openAIHeader)
 	}
 	if h == nil {
 		h = http.Header{}

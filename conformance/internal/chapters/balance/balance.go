@@ -55,7 +55,7 @@ func (h history) send(s *server.Session) (any, error) {
 		return s.Sample(ask)
 	}
 	ask.Messages = append(ask.Messages, h.messages...)
-	return s.Sample(server.Hostile(ask))
+	return s.Sample(ask, server.Hostile())
 }
 
 // path is the path of the wrong message's content in the params.

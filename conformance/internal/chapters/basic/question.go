@@ -1,8 +1,6 @@
 package basic
 
 import (
-	"encoding/json"
-
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
@@ -31,7 +29,7 @@ var ids = harness.Case{
 	ID: "basic/ids", Revisions: withRequests,
 	Handler: func(s *server.Session) (any, error) {
 		for _, id := range requestIDs {
-			if _, err := s.SampleWithID(json.RawMessage(id), s.Ask("Is this all right?")); err != nil {
+			if _, err := s.Sample(s.Ask("Is this all right?"), server.WithID(id)); err != nil {
 				return nil, err
 			}
 		}

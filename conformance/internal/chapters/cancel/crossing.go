@@ -19,7 +19,7 @@ var crossing = gated("cancel/crossing", func(gate *story.Gate) server.Handler {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.Cancel(asked, "asked by mistake"); err != nil {
+		if err := asked.Cancel("asked by mistake"); err != nil {
 			return nil, err
 		}
 		if _, err := s.Sample(s.Ask("Name a fish.")); err != nil {
@@ -30,7 +30,7 @@ var crossing = gated("cancel/crossing", func(gate *story.Gate) server.Handler {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.Cancel(asked, "it takes too long"); err != nil {
+		if err := asked.Cancel("it takes too long"); err != nil {
 			return nil, err
 		}
 		return s.Sample(s.Ask("Name a tree."))

@@ -25,7 +25,7 @@ var inFlight = gated("cancel/in-flight", func(gate *story.Gate) server.Handler {
 			return asked.Wait() // there is nothing left to cancel
 		default:
 		}
-		if err := s.Cancel(asked, "the answer is not needed any more"); err != nil {
+		if err := asked.Cancel("the answer is not needed any more"); err != nil {
 			return nil, err
 		}
 		later, err := s.Start(s.Ask("Name a fish."))

@@ -16,7 +16,7 @@ import (
 var callWhileSampling = story.Gated(harness.Case{ID: "cancel/call-while-sampling", Abandon: true},
 	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
-			if !s.HasProgressToken() {
+			if s.Call().ProgressToken == nil {
 				return s.Sample(s.Ask("Name a bird."))
 			}
 			done := func() {} // in 2026-07-28 a client that abandons the call leaves the handler parked
@@ -32,7 +32,7 @@ var callWhileSampling = story.Gated(harness.Case{ID: "cancel/call-while-sampling
 			if s.Revision().Modern() {
 				story.WaitFor(story.Reaction, gate.Ended(word), asked.Done())
 			} else if story.WaitFor(story.Reaction, s.Context().Done(), nil) {
-				_ = s.Cancel(asked, "the call was given up") // fails if the client has closed the stream, and so knows
+				_ = asked.Cancel("the call was given up") // fails if the client has closed the stream, and so knows
 				story.WaitFor(story.Reaction, gate.Ended(word), nil)
 			}
 			gate.Open(word)

@@ -75,7 +75,8 @@ func cancelBeside(s *server.Session, params string, release func()) (waited bool
 	if params != "" {
 		params = `,"params":` + params
 	}
-	if err := s.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled"` + params + `}`)); err != nil {
+	frame := `{"jsonrpc":"2.0","method":"notifications/cancelled"` + params + `}`
+	if err := s.Transport().Send([]byte(frame)); err != nil {
 		return false, err
 	}
 	later, err := s.Start(s.Ask("Are you still there?"))

@@ -20,18 +20,18 @@ var callWhileWorking = story.Gated(harness.Case{ID: "cancel/call-while-working",
 			if err := s.Progress(1, 2); err != nil {
 				return nil, err
 			}
-			if !s.HasProgressToken() || !story.WaitFor(story.Reaction, s.Context().Done(), nil) {
+			if s.Call().ProgressToken == nil || !story.WaitFor(story.Reaction, s.Context().Done(), nil) {
 				return "done", nil
 			}
 			result := story.Object{"content": []any{server.Text("too late")}}
 			if s.Revision().Modern() {
 				result["resultType"] = "complete"
 			}
-			raw, err := json.Marshal(story.Object{"jsonrpc": "2.0", "id": s.CallID(), "result": result})
+			raw, err := json.Marshal(story.Object{"jsonrpc": "2.0", "id": s.Call().ID, "result": result})
 			if err != nil {
 				return nil, err
 			}
-			return nil, s.Send(raw)
+			return nil, s.Transport().Send(raw)
 		}
 	})
 

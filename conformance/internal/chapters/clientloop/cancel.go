@@ -78,7 +78,7 @@ func (h *holding) play(s *server.Session, tool server.Tool, model bool) (any, er
 	case <-asked.Done():
 		return asked.Wait() // there is nothing left to cancel
 	}
-	if err := s.Cancel(asked, "the answer is not needed any more"); err != nil {
+	if err := asked.Cancel("the answer is not needed any more"); err != nil {
 		return nil, err
 	}
 	later, err := s.Start(s.Ask("Name a fish."))

@@ -27,7 +27,7 @@ func regardless(id string, needed capability, ask func(*server.Session) any) har
 			if s.Declares(needed...) {
 				return s.Sample(ask(s))
 			}
-			return s.Sample(server.Hostile(ask(s)))
+			return s.Sample(ask(s), server.Hostile())
 		},
 		Script: callsTools,
 	}

@@ -45,7 +45,7 @@ func forbidden(id, declare string, needed capability, ask question) harness.Case
 			case len(needed) > 1 && !s.Declares("sampling"):
 				return s.Sample(s.Ask("Which river flows through Rome?")) // is withheld, and recorded as such
 			}
-			return s.Sample(server.Hostile(ask(s)))
+			return s.Sample(ask(s), server.Hostile())
 		},
 		Script: callsTools,
 	}

@@ -70,7 +70,7 @@ func (p *play) handle(s *server.Session) (any, error) {
 	for _, step := range p.conversation.Steps {
 		open := make([]*underway, len(step))
 		for i := range step {
-			name := fmt.Sprintf("%sn%d", p.mark, (s.CallNumber()-1)*p.count()+first+i)
+			name := fmt.Sprintf("%sn%d", p.mark, (s.Call().Number-1)*p.count()+first+i)
 			params, err := addressed(step[i].Params, name)
 			if err != nil {
 				return nil, err

@@ -50,7 +50,7 @@ func gauge(name, description string, answer func(place string) (any, error)) ser
 		"required": []string{"place"}},
 		Handler: func(s *server.Session) (any, error) {
 			var arguments struct{ Place string }
-			if err := json.Unmarshal(s.Arguments(), &arguments); err != nil {
+			if err := json.Unmarshal(s.Call().Arguments, &arguments); err != nil {
 				return nil, err
 			}
 			return answer(arguments.Place)

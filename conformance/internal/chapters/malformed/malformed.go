@@ -101,14 +101,14 @@ func HostileCase(name string, request func(*server.Session) (params json.RawMess
 			case tools && !s.Declares("sampling", "tools"):
 				return s.Sample(s.Ask("What is the weather like?", story.GetWeather)) // withheld, as the trace shows
 			case s.Revision().Modern():
-				return s.Sample(server.Hostile(params))
+				return s.Sample(params, server.Hostile())
 			case len(params) > longest:
-				if _, err := s.Sample(server.Hostile(params)); err != nil && !server.Refused(err) {
+				if _, err := s.Sample(params, server.Hostile()); err != nil && !server.Refused(err) {
 					return nil, err
 				}
 				return s.Sample(s.Ask("Are you still there?"))
 			}
-			wrong, err := s.Start(server.Hostile(params))
+			wrong, err := s.Start(params, server.Hostile())
 			if err != nil {
 				return nil, err
 			}

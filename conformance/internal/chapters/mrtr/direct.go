@@ -38,7 +38,7 @@ func sends(id string, messages func(*server.Session) []string) harness.Case {
 	return harness.Case{ID: id, Script: story.Says("A stork."), Barrier: true, Isolated: true,
 		Handler: ifSampling(func(s *server.Session) (any, error) {
 			for _, m := range messages(s) {
-				if err := s.Send([]byte(`{"jsonrpc":"2.0",` + m + `}`)); err != nil {
+				if err := s.Transport().Send([]byte(`{"jsonrpc":"2.0",` + m + `}`)); err != nil {
 					return nil, err
 				}
 			}

@@ -17,8 +17,8 @@ var answered = withTask("tasks/answered", false, func(a *asker) {
 	if a.ask(server.TasksGet, a.task); a.over {
 		return
 	}
-	result, err := a.StartTask(server.TasksResult, a.task)
-	if beside, err := a.StartTask(server.TasksGet, a.task); err == nil {
+	result, err := a.Start(a.task, server.TasksResult)
+	if beside, err := a.Start(a.task, server.TasksGet); err == nil {
 		story.WaitFor(story.SerialAfter, beside.Done(), nil) // a serial client responds only after the model's answer
 	}
 	a.open()
@@ -26,14 +26,14 @@ var answered = withTask("tasks/answered", false, func(a *asker) {
 	a.poll()
 	a.ask(server.TasksResult, a.task)
 	related := map[string]any{evidence.TaskKey: map[string]any{"taskId": noTask}}
-	a.ask(server.TasksGet, server.Hostile(server.TaskParams{TaskID: a.task.TaskID, Meta: related}))
+	a.ask(server.TasksGet, server.TaskParams{TaskID: a.task.TaskID, Meta: related}, server.Hostile())
 	a.ask(server.TasksGet, server.TaskParams{TaskID: noTask})
 	a.ask(server.TasksResult, server.TaskParams{TaskID: noTask})
 	if a.Declares("tasks", "cancel") {
 		a.ask(server.TasksCancel, server.TaskParams{TaskID: noTask})
 	}
 	if a.Declares("tasks", "list") {
-		a.ask(server.TasksList, server.Hostile(server.TaskParams{Cursor: noCursor}))
+		a.ask(server.TasksList, server.TaskParams{Cursor: noCursor}, server.Hostile())
 		for page, more := 1, ""; page == 1 || more != "" && page <= mostPages; page++ {
 			more = a.ask(server.TasksList, server.TaskParams{Cursor: more}).Text("nextCursor")
 		}

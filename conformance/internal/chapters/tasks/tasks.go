@@ -85,7 +85,7 @@ func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 				a.sampling = s.Ask(story.Impossible) // the model refuses at once
 			}
 			a.sampling.Task = &server.TaskMetadata{TTL: wantedTTL}
-			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", id, s.CallNumber())}
+			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", id, s.Call().Number)}
 			asked, err := s.Start(a.sampling)
 			if err == nil && !story.WaitFor(story.CancelIgnoredAfter, asked.Done(), s.Context().Done()) {
 				a.open() // for a client that responds only once it has the model's answer
@@ -103,11 +103,11 @@ func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 func (a *asker) open() { a.gate.Open(a.word) }
 
 // ask sends a request about tasks and returns its result; nil for none: what that means is judged from the trace.
-func (a *asker) ask(method server.TaskMethod, params any) dialect.Object {
+func (a *asker) ask(method server.Method, params any, options ...server.RequestOption) dialect.Object {
 	if a.over {
 		return nil
 	}
-	return a.result(a.StartTask(method, params))
+	return a.result(a.Start(params, append(options, method)...))
 }
 
 // result waits for the result of a request that was sent without an error.

@@ -19,7 +19,7 @@ var undeclared = story.Delivered(harness.Case{ID: "tasks/undeclared"}, func(s *s
 	}
 	ask := s.Ask("And this?")
 	ask.Task = &server.TaskMetadata{TTL: wantedTTL}
-	asked, err := s.Start(server.Hostile(ask))
+	asked, err := s.Start(ask, server.Hostile())
 	if err == nil {
 		story.Wait(s, asked)
 	}

@@ -2,11 +2,11 @@ package timing
 
 import (
 	"bytes"
-	"context"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -30,9 +30,9 @@ var pinged = harness.Case{ID: "time/ping", Revisions: []server.Revision{server.V
 			case <-gate.Held(word):
 			case <-asked.Done(): // the client has responded without the model
 			}
-			ctx, cancel := context.WithTimeout(s.Context(), pingPatience)
-			defer cancel()
-			_ = s.Ping(ctx) // the outcome is judged from the trace
+			if ping, err := s.Start(nil, server.Ping); err == nil { // the outcome is judged from the trace
+				story.WaitFor(pingPatience, ping.Done(), s.Context().Done())
+			}
 			gate.Open(word)
 			return asked.Wait()
 		}

@@ -75,7 +75,7 @@ func inStyles(c harness.Case, styles stylesOf) harness.Case {
 	c.ResponseMode, c.Revisions, c.Expect = server.SSE, check.WithTools, styles
 	return story.Delivered(c, func(s *server.Session) (any, error) {
 		for i, style := range styles(s.Revision()) {
-			if err := s.SetSSEStyle(style.SSEStyle); err != nil {
+			if err := s.Transport().SetSSEStyle(style.SSEStyle); err != nil {
 				return nil, err
 			}
 			ask, err := json.Marshal(s.Ask(fmt.Sprintf("Is question %d whole: %s?", i+1, foreign)))
@@ -87,7 +87,7 @@ func inStyles(c harness.Case, styles stylesOf) harness.Case {
 				return nil, err
 			}
 		}
-		return "done", s.SetSSEStyle(server.SSEStyle{})
+		return "done", s.Transport().SetSSEStyle(server.SSEStyle{})
 	})
 }
 

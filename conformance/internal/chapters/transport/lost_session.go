@@ -15,12 +15,12 @@ import (
 var lostSession = story.Delivered(
 	harness.Case{ID: "transport/lost-session", Revisions: check.NewestLegacy, Isolated: true},
 	func(s *server.Session) (any, error) {
-		if s.CallNumber() == 1 {
-			if err := s.EndSession(); err != nil && !errors.Is(err, server.ErrNoStream) {
+		if s.Call().Number == 1 {
+			if err := s.Transport().EndSession(); err != nil && !errors.Is(err, server.ErrNoStream) {
 				return nil, err
 			}
 		}
-		return askOnce(asIs)(s)
+		return askOnce()(s)
 	})
 
 // loss is what a client did after the server ended its session.

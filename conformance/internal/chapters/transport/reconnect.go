@@ -27,7 +27,8 @@ var disconnect = story.Gated(
 	harness.Case{ID: "transport/disconnect", Revisions: check.NewestLegacy, Wait: retryAfter + returnPatience},
 	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
-			if err := s.Resumable(); errors.Is(err, server.ErrNoStream) {
+			stream := s.Transport()
+			if err := stream.Resumable(); errors.Is(err, server.ErrNoStream) {
 				return "no stream to come back for", nil
 			} else if err != nil {
 				return nil, err
@@ -37,10 +38,10 @@ var disconnect = story.Gated(
 			if err != nil {
 				return nil, err
 			}
-			if err := s.Disconnect(retryAfter); err != nil {
+			if err := stream.Disconnect(retryAfter); err != nil {
 				return nil, err
 			}
-			if !story.WaitFor(retryAfter+returnPatience, s.Resumed(), s.Context().Done()) || s.Context().Err() != nil {
+			if !story.WaitFor(retryAfter+returnPatience, stream.Resumed(), s.Context().Done()) || s.Context().Err() != nil {
 				return "nobody came back", nil
 			}
 			if err := askAndWait(s, s.Ask("Name a fish.")); err != nil {

@@ -18,7 +18,7 @@ import (
 
 // The server asks on the stream of the call.
 var postStream = story.Delivered(harness.Case{ID: "transport/post-stream", Revisions: check.NewestLegacy},
-	askOnce(asIs))
+	askOnce())
 
 var onPostStream = check.Check{
 	ID: "on-post-stream", Rule: "The client MUST respond to a request that comes on the stream of a call", Levels: must,
@@ -34,10 +34,10 @@ var getStream = story.Delivered(harness.Case{ID: "transport/get-stream", Revisio
 	func(s *server.Session) (any, error) {
 		ctx, cancel := context.WithTimeout(s.Context(), story.ListenPatience)
 		defer cancel()
-		if !s.WaitForGETStream(ctx) {
+		if !s.Transport().WaitForGETStream(ctx) {
 			return "no stream to ask on", nil
 		}
-		return askOnce(server.OnGETStream)(s)
+		return askOnce(server.OnGETStream())(s)
 	})
 
 var onGETStream = check.Check{
@@ -60,7 +60,7 @@ var plain = story.Delivered(harness.Case{ID: "transport/plain", ResponseMode: se
 		if !s.Revision().Modern() {
 			return "a plain response", nil
 		}
-		return askOnce(asIs)(s)
+		return askOnce()(s)
 	})
 
 var acceptsJSON = check.Check{
@@ -103,7 +103,7 @@ func notRefused(e *evidence.Case) *check.Verdict {
 
 // The server's request has the id of the client's pending call.
 var sameID = story.Delivered(harness.Case{ID: "transport/same-id", Revisions: check.NewestLegacy},
-	askOnce(server.WithCallID))
+	askOnce(server.WithCallID()))
 
 var idCollision = check.Check{
 	ID: "id-collision", Rule: "The client responds to a request whose id equals the id of its own pending request",
@@ -133,14 +133,14 @@ var repeated = story.Gated(harness.Case{ID: "transport/repeated", Revisions: che
 			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err == nil {
-				err = s.Resend(asked)
+				err = asked.Resend()
 			}
 			if err != nil {
 				return nil, err
 			}
-			ctx, cancel := context.WithTimeout(s.Context(), readPatience)
-			defer cancel()
-			_ = s.Ping(ctx)
+			if ping, err := s.Start(nil, server.Ping); err == nil {
+				story.WaitFor(readPatience, ping.Done(), s.Context().Done())
+			}
 			gate.Open(word)
 			story.Wait(s, asked)
 			return "done", askAndWait(s, s.Ask("Name a fish."))
@@ -197,7 +197,7 @@ var together = story.Gated(
 	harness.Case{ID: "transport/together", Revisions: []server.Revision{server.V20250326}, Isolated: true},
 	func(*story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
-			asked, err := s.StartBatch(s.Ask("Name a bird."), s.Ask("Name a fish."), s.Ask("Name a tree."))
+			asked, err := s.Transport().StartBatch(s.Ask("Name a bird."), s.Ask("Name a fish."), s.Ask("Name a tree."))
 			if err != nil {
 				return nil, err
 			}

@@ -21,7 +21,7 @@ const manyLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
 // and then asks once more. Over HTTP it asks only the first question.
 var pipe = story.Gated(harness.Case{ID: "transport/pipe", Stdio: true}, func(gate *story.Gate) server.Handler {
 	return func(s *server.Session) (any, error) {
-		if _, err := s.Sample(s.Ask(manyLines)); err != nil || !s.OverStdio() {
+		if _, err := s.Sample(s.Ask(manyLines)); err != nil || !s.Transport().OverStdio() {
 			return "done", err
 		}
 		asked, word, err := story.AskHeld(s, gate)
@@ -30,7 +30,7 @@ var pipe = story.Gated(harness.Case{ID: "transport/pipe", Stdio: true}, func(gat
 			return nil, err
 		}
 		for _, line := range []string{"INFO a sample is under way", "ERROR: this is no error – ただのログ", "panic: nor is this"} {
-			if err := s.LogToStderr(line); errors.Is(err, server.ErrNoStream) {
+			if err := s.Transport().LogToStderr(line); errors.Is(err, server.ErrNoStream) {
 				break // the client has gone
 			} else if err != nil {
 				return nil, err
@@ -126,7 +126,7 @@ const endSeen = 300 * time.Millisecond
 var pipeEnd = story.Gated(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true},
 	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
-			if !s.OverStdio() || s.CallNumber() > 1 {
+			if !s.Transport().OverStdio() || s.Call().Number > 1 {
 				return s.Sample(s.Ask("Name a bird."))
 			}
 			asked, word, err := story.AskHeld(s, gate)
@@ -139,7 +139,7 @@ var pipeEnd = story.Gated(harness.Case{ID: "transport/pipe-end", Stdio: true, Is
 				return asked.Wait() // the model does not think
 			default:
 			}
-			if err := s.CloseConnection(); err != nil {
+			if err := s.Transport().CloseConnection(); err != nil {
 				return nil, err
 			}
 			story.WaitFor(endSeen, nil, nil)

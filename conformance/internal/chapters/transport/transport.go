@@ -34,18 +34,16 @@ var (
 	mustBoth = check.SinceTools(report.Must)
 )
 
-// askOnce asks one question. Way changes how it is sent.
-func askOnce(way func(any) any) server.Handler {
+// askOnce asks one question.
+func askOnce(options ...server.RequestOption) server.Handler {
 	return func(s *server.Session) (any, error) {
-		return "done", askAndWait(s, way(s.Ask("Does this come through?")))
+		return "done", askAndWait(s, s.Ask("Does this come through?"), options...)
 	}
 }
 
-func asIs(ask any) any { return ask }
-
 // askAndWait waits for a response as [story.Wait] does.
-func askAndWait(s *server.Session, ask any) error {
-	asked, err := s.Start(ask)
+func askAndWait(s *server.Session, ask any, options ...server.RequestOption) error {
+	asked, err := s.Start(ask, options...)
 	if err == nil {
 		story.Wait(s, asked)
 	}
