@@ -19,6 +19,7 @@ const (
 	Anthropic       = "anthropic"        // Anthropic Messages
 	Gemini          = "gemini"           // Gemini generateContent and streamGenerateContent
 	Ollama          = "ollama"           // Ollama chat
+	CohereChat      = "cohere-chat"      // Cohere chat, version 2
 )
 
 // Role is the speaker. Providers with more roles are mapped: as in MCP, a tool result belongs to the user's turn.

@@ -27,8 +27,8 @@ var stopBesideCalls = check.Check{
 	Fix:   "Read every tool call in the answer, whatever the finish reason is.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if dialectOf(r) == dialect.Anthropic {
-			return check.NotApplicable("no provider of Anthropic's API reports the end of the turn beside a tool call")
+		if d := dialectOf(r); llm.FactsOf(d).UsesNeverEnd {
+			return check.NotApplicable("the provider never reports the end of the turn beside a tool call in %s", d)
 		}
 		if how := check.RefusalWithTools(e, r); how != "" {
 			_, place, _ := saidBy(e, 1)
@@ -112,16 +112,13 @@ func calledWith(r *evidence.Round, is func(dialect.Block) bool) (evidence.Place,
 	return evidence.Place{}, check.Instead(check.NotApplicable("the model made no such call").At(r.Asked))
 }
 
-// sendsArgumentsAsText reports whether the provider sends arguments as text. Gemini and Ollama do not, and Anthropic
-// only in a stream.
+// sendsArgumentsAsText reports whether the provider sends arguments as text.
 func sendsArgumentsAsText(x *evidence.Exchange) bool {
-	switch x.Request.Dialect {
-	case dialect.Gemini, dialect.Ollama:
-		return false
-	case dialect.Anthropic:
-		return x.Request.Stream
+	facts := llm.FactsOf(x.Request.Dialect)
+	if x.Request.Stream {
+		return !facts.ParsedStreams
 	}
-	return true
+	return !facts.ParsedInputs
 }
 
 var cancelling = toolUse{"cancel_flight", simpleBooking.input}
