@@ -91,6 +91,15 @@ type cohereMessage struct {
 	ToolCalls []chatCall `json:"tool_calls"`
 }
 
+// cohereDelta is the message of an event.
+type cohereDelta struct {
+	Plan    string `json:"tool_plan"`
+	Content struct {
+		Text string `json:"text"`
+	} `json:"content"`
+	Call chatCall `json:"tool_calls"`
+}
+
 func readCohere(answer io.Reader) (*turn, error) {
 	a, err := decode[cohereAnswer](answer)
 	switch {
@@ -133,13 +142,7 @@ func readCohereStream(answer io.Reader) (*turn, error) {
 
 // take adds one event. Unknown events are skipped: the API may add new ones.
 func (s *cohereStream) take(e *cohereAnswer) (complete bool, err error) {
-	var delta struct {
-		Plan    string `json:"tool_plan"`
-		Content struct {
-			Text string `json:"text"`
-		} `json:"content"`
-		Call chatCall `json:"tool_calls"`
-	}
+	var delta cohereDelta
 	switch e.Type {
 	case "content-start", "content-delta", "tool-plan-delta", "tool-call-start", "tool-call-delta":
 		if err := json.Unmarshal(e.Delta.Message, &delta); err != nil {

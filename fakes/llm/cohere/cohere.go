@@ -37,7 +37,7 @@ func (chat) Facts() dialect.Facts {
 		Arguments: []string{"messages.tool_calls.function.arguments"},
 		ToolNames: toolNames, End: reasons[dialect.EndTurn],
 		SmallModel: "command-r7b", SmallPart: "r7b", LargeModel: "command-a-reasoning",
-		Form:      dialect.Form{Unnamed: true, NoAudio: true, Unordered: true, Plans: true},
+		Form: dialect.Form{Unnamed: true, NoAudio: true, Unordered: true, Plans: true},
 	}
 }
 

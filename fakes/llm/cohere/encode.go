@@ -25,13 +25,13 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 
 // completion is an answer.
 type completion struct {
-	ID           string `json:"id"`
-	Message      said   `json:"message"`
-	FinishReason string `json:"finish_reason"`
-	Usage        tokens `json:"usage"`
+	ID           string        `json:"id"`
+	Message      answerMessage `json:"message"`
+	FinishReason string        `json:"finish_reason"`
+	Usage        tokens        `json:"usage"`
 }
 
-type said struct {
+type answerMessage struct {
 	Role      string    `json:"role"`
 	Plan      string    `json:"tool_plan,omitempty"`
 	Content   []content `json:"content,omitempty"`
@@ -68,7 +68,7 @@ type counts struct {
 }
 
 func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
-	c := &completion{ID: uuid(reply.Serial), Message: said{Role: "assistant"}, FinishReason: reply.Word(reasons)}
+	c := &completion{ID: uuid(reply.Serial), Message: answerMessage{Role: "assistant"}, FinishReason: reply.Word(reasons)}
 	var texts []string
 	size := 0
 	for i, b := range reply.Content {
@@ -81,7 +81,7 @@ func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
 		case dialect.ToolUse:
 			u := used{ID: b.ID, Type: "function"}
 			if u.ID == "" {
-				u.ID = strings.ToLower(dialect.GenerateID(b.Name+"_", 12, reply.Serial, i))
+				u.ID = b.Name + "_" + strings.ToLower(dialect.GenerateID("", 12, reply.Serial, i))
 			}
 			u.Function.Name, u.Function.Arguments = b.Name, string(b.Input)
 			c.Message.ToolCalls = append(c.Message.ToolCalls, u)

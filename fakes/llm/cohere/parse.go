@@ -116,10 +116,16 @@ func wrongType(path, want string, got json.RawMessage) *dialect.Error {
 		index.ReplaceAllString(path, ""), bare(dialect.JSONName(got)), bare(want), usage)
 }
 
-// bare returns the name of a type without its article, as Cohere writes it.
+// bare returns the name of a type as Cohere writes it, without the article and the value.
 func bare(name string) string {
 	for _, article := range []string{"an ", "a ", "the "} {
 		name = strings.TrimPrefix(name, article)
+	}
+	switch {
+	case strings.HasPrefix(name, "number"):
+		return "number"
+	case name == "true or false":
+		return "boolean"
 	}
 	return strings.Replace(name, "object", "Object", 1)
 }
