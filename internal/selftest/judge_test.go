@@ -30,7 +30,7 @@ func TestTheMatrixSaysWhatIsWrong(t *testing.T) {
 	stray := &mutants.Mutant{Name: "breaks-nothing", Kills: []string{"s/three"}}
 	passing := Row{Passed: []string{"s/one", "s/two"}}
 	killing := func(ids ...string) Row { return Row{Killed: ids, Fired: 1} }
-	const setting, proof = " (openai-chat, streamed, 2025-11-25)", ": a check that nobody passes proves nothing"
+	const setting, proof = " (openai-chat-streamed, 2025-11-25)", ": a check that nobody passes proves nothing"
 	for name, c := range map[string]struct {
 		rows    []Row
 		mutants []*mutants.Mutant
