@@ -36,8 +36,8 @@ var upstreams = func() (all []upstream) {
 	return all
 }()
 
-// WithUpstream sets the address of a proxy's provider: "openai", "anthropic", "gemini", "ollama", "cohere" or
-// "native". It may end in the API's version, such as /v1. The default is the provider's public address; native has none.
+// WithUpstream sets the address of a proxy's provider: "openai", "anthropic", "gemini", "ollama", "cohere" or "native".
+// It may end in the API's version, such as /v1. The default is the provider's public address; native has none.
 func WithUpstream(provider, address string) Option {
 	return func(s *settings) {
 		if s.upstreams == nil {

@@ -90,16 +90,21 @@ func reason(name string, reply *dialect.Reply) StopReason {
 	return reply.Reason()
 }
 
+// The dialects that have thinking, without and with a signature.
+var (
+	thinking = dialect.Set(dialect.Ollama + " " + dialect.CohereChat)
+	signing  = dialect.Set(dialect.Anthropic + " " + dialect.OpenAIResponses + " " + dialect.Gemini)
+)
+
 // shown returns the blocks without what the dialect cannot carry or adds.
 func shown(name string, blocks []Block) (all []string) {
 	for _, b := range blocks {
 		switch {
-		case b.Type == dialect.Thinking && name != dialect.Anthropic && name != dialect.OpenAIResponses &&
-			name != dialect.Gemini && name != dialect.Ollama && name != dialect.CohereChat: // no member for it
+		case b.Type == dialect.Thinking && !signing[name] && !thinking[name]: // no member for it
 			continue
 		case b.Type == dialect.Text && b.Text == "": // the native form of an empty answer
 			continue
-		case name == dialect.Ollama || name == dialect.CohereChat || b.Type != dialect.Thinking && name != dialect.Gemini || b.Type == dialect.ToolUse:
+		case !signing[name] || b.Type != dialect.Thinking && name != dialect.Gemini || b.Type == dialect.ToolUse:
 			b.Signature = ""
 		}
 		var input bytes.Buffer

@@ -159,7 +159,8 @@ type comparison struct {
 
 // compare returns the first difference between a sampling request and a model request; nil if the model was given all.
 func compare(sent, given *dialect.Request) *difference {
-	c := &comparison{sent: sent, given: given, form: llm.FactsOf(given.Dialect).Form, tools: map[string]string{}, owners: map[string]string{}}
+	c := &comparison{sent: sent, given: given, form: llm.FactsOf(given.Dialect).Form,
+		tools: map[string]string{}, owners: map[string]string{}}
 	for _, step := range []func() *difference{c.compareTools, c.compareChoice, c.compareTurns} {
 		if d := step(); d != nil {
 			return d
