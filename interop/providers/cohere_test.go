@@ -216,7 +216,7 @@ func TestCohereSDKReadsErrors(t *testing.T) {
 	defer srv.Close()
 	co := cohereClient(srv.BaseURLs()[dialect.CohereChat])
 	// ask returns the error of both kinds of requests, which must be the same, and its message.
-	ask := func(model, text string) (failed error, message string) {
+	ask := func(model, text string) (message string, failed error) {
 		_, failed = co.Chat(t.Context(), &cohere.V2ChatRequest{Model: model, Messages: cohereQuestion(text)})
 		_, streamed := co.ChatStream(t.Context(), &cohere.V2ChatStreamRequest{Model: model,
 			Messages: cohereQuestion(text)})
@@ -226,18 +226,18 @@ func TestCohereSDKReadsErrors(t *testing.T) {
 		var told struct{ ID, Message string }
 		require.NoError(t, json.Unmarshal(body, &told), "%s", body)
 		require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$`, told.ID)
-		return failed, told.Message
+		return told.Message, failed
 	}
 	for status, want := range map[int]error{401: &cohere.UnauthorizedError{}, 429: &cohere.TooManyRequestsError{},
 		500: &cohere.InternalServerError{}, 503: &cohere.ServiceUnavailableError{}} {
-		failed, message := ask("command-a-03-2025", http.StatusText(status))
+		message, failed := ask("command-a-03-2025", http.StatusText(status))
 		require.IsType(t, want, failed)
 		require.Equal(t, "as <asked>", message)
 	}
-	failed, message := ask("", "What is the weather?")
+	message, failed := ask("", "What is the weather?")
 	require.IsType(t, &cohere.BadRequestError{}, failed)
 	require.Equal(t, "a model parameter is required for this endpoint.", message)
-	failed, message = ask("command-a-03-2025", "What is the weather?")
+	message, failed = ask("command-a-03-2025", "What is the weather?")
 	require.IsType(t, &cohere.NotFoundError{}, failed)
 	require.Contains(t, message, "rule")
 }

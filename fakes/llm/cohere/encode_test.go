@@ -124,7 +124,7 @@ func FuzzStream(f *testing.F) {
 	f.Add("", "", "")
 	f.Add("a\n\nevent: x\u2028", `{"a`, "\x00")
 	f.Fuzz(func(t *testing.T, text, input, thought string) {
-		if !utf8.ValidString(text + input + thought) {
+		if !utf8.ValidString(text) || !utf8.ValidString(input) || !utf8.ValidString(thought) {
 			return
 		}
 		reply := &dialect.Reply{Content: []dialect.Block{thinks(thought), says(text), asks("add", input)}}

@@ -42,7 +42,7 @@ func (l *list[T]) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &(*l)[0])
 }
 
-type replyPart struct{ Text, Thinking string }
+type replyPart struct{ Type, Text, Thinking string }
 
 type replyCall struct {
 	ID       string
@@ -94,7 +94,7 @@ func (r *replyReader) take(e *replyEvent) error {
 	for i, p := range m.Content {
 		b := at(r.parts, e.Index+i)
 		switch b.Text += p.Text + p.Thinking; {
-		case p.Thinking != "":
+		case p.Type == "thinking", p.Thinking != "":
 			b.Type = dialect.Thinking
 		case b.Type == "":
 			b.Type = dialect.Text
