@@ -39,6 +39,7 @@ func TestFactsAreComplete(t *testing.T) {
 func TestGeneratedIDsOfEveryDialectAreCompared(t *testing.T) {
 	for kind, body := range map[string]string{
 		"openai-chat": `{"messages":[{"tool_calls":[{"id":"C"},{"id":"D"}]},{"tool_call_id":"C"},{"tool_call_id":"D"}]}`,
+		"cohere-chat": `{"messages":[{"tool_calls":[{"id":"C"},{"id":"D"}]},{"tool_call_id":"C"},{"tool_call_id":"D"}]}`,
 		"ollama":      `{"messages":[{"tool_calls":[{"id":"C"},{"id":"D"}]},{"tool_call_id":"C"},{"tool_call_id":"D"}]}`,
 		"openai-responses": `{"input":[{"type":"function_call","call_id":"C"},{"type":"function_call","call_id":"D"},` +
 			`{"type":"function_call_output","call_id":"C"},{"type":"function_call_output","call_id":"D"}]}`,

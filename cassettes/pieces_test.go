@@ -107,6 +107,18 @@ var streams = map[string]streaming{
 	}, "", func(e map[string]any) (int, string) {
 		return intAt(e, "candidates", 0, "index"), textAt(e, "candidates", 0, "content", "parts", 0, "text")
 	}},
+	dialect.CohereChat: {sse, func(n int, p string) string {
+		return "event: content-delta\n" +
+			data(`{"type":"content-delta","index":%d,"delta":{"message":{"content":{"text":%s}}}}`, n, p)
+	}, data("[DONE]"), func(e map[string]any) (int, string) {
+		return intAt(e, "index"), textAt(e, "delta", "message", "content", "text")
+	}},
+	dialect.CohereChat + " arguments": {sse, func(n int, p string) string {
+		return "event: tool-call-delta\n" + data(`{"type":"tool-call-delta","index":%d,"delta":{"message":`+
+			`{"tool_calls":{"function":{"arguments":%s}}}}}`, n, p)
+	}, data("[DONE]"), func(e map[string]any) (int, string) {
+		return intAt(e, "index"), textAt(e, "delta", "message", "tool_calls", "function", "arguments")
+	}},
 	dialect.Ollama + " thoughts beside text": {"application/x-ndjson", func(n int, p string) string {
 		return fmt.Sprintf(`{"model":"m","message":{"role":"assistant",%q:%s},"done":false}`+"\n",
 			[]string{"content", "thinking"}[n], p)

@@ -36,8 +36,8 @@ var upstreams = func() (all []upstream) {
 	return all
 }()
 
-// WithUpstream sets the address of a proxy's provider: "openai", "anthropic", "gemini", "ollama" or "native". It
-// may end in the API's version, such as /v1. The default is the provider's public address; native has none.
+// WithUpstream sets the address of a proxy's provider: "openai", "anthropic", "gemini", "ollama", "cohere" or "native".
+// It may end in the API's version, such as /v1. The default is the provider's public address; native has none.
 func WithUpstream(provider, address string) Option {
 	return func(s *settings) {
 		if s.upstreams == nil {
@@ -138,7 +138,7 @@ func providers() []string {
 }
 
 // Bases returns the base URL of each dialect, as the provider's SDK expects it: OPENAI_BASE_URL (with /v1),
-// ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST.
+// ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, CO_API_URL.
 func (p *Proxy) Bases() map[string]string {
 	bases := map[string]string{}
 	for _, u := range upstreams {

@@ -36,7 +36,7 @@ func before(model *llm.Server) []Option {
 }
 
 func TestProxyRecordsAndReplaysEveryProvider(t *testing.T) {
-	model := llm.New(t, llm.When().Reply(llm.Text("Hello 🗼"), llm.Call("f", `{"a":1}`)).Times(9))
+	model := llm.New(t, llm.When().Reply(llm.Text("Hello 🗼"), llm.Call("f", `{"a":1}`)).Times(10))
 	path := talkFile(t)
 	const tool = `{"name":"f","description":"d","parameters":{"type":"object","properties":{}}}`
 	const body = `"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":`
@@ -59,6 +59,7 @@ func TestProxyRecordsAndReplaysEveryProvider(t *testing.T) {
 		{dialect.Gemini, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
 			`{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"tools":[{"functionDeclarations":[{"name":"f",` +
 				`"description":"d"}]}]}`},
+		{dialect.CohereChat, "/v2/chat", `{"stream":true,` + body + `[{"type":"function","function":` + tool + `}]}`},
 		{dialect.Ollama, "/api/chat", `{` + body + `[{"type":"function","function":` + tool + `}]}`},
 		{dialect.Native, "",
 			`{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Hi"}}],"tools":[{"name":"f",` +
@@ -211,7 +212,7 @@ func TestProxyRejectsUnknownRequests(t *testing.T) {
 	p := proxied(t, path, WithMode(Passthrough), WithUpstream("openai", gone.URL))
 	for _, c := range []struct{ host, path, want string }{
 		{"", "/v1/models", "no provider at /v1/models: expected a path that begins with /native/, /openai/, /anthropic/, " +
-			"/gemini/, /ollama/"},
+			"/gemini/, /ollama/, /cohere/"},
 		{"", "/native/native", "the address of native is not set"},
 		{"evil.example", "/openai/v1/models", `unknown host \"evil.example\"`},
 		{"", "/openai/v1/models", "cannot reach the provider: dial tcp " + strings.TrimPrefix(gone.URL, "http://")},

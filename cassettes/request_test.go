@@ -94,6 +94,7 @@ func TestAddressNamesTheDialect(t *testing.T) {
 		"https://api.openai.com/v1/responses":                           dialect.OpenAIResponses,
 		"https://api.anthropic.com/v1/messages?beta=true":               dialect.Anthropic,
 		"http://127.0.0.1:11434/api/chat":                               dialect.Ollama,
+		"https://api.cohere.com/v2/chat":                                dialect.CohereChat,
 		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse": "gemini m:streamGenerateContent?alt=sse",
 		"https://api.anthropic.com/v1/messages/count_tokens":            "POST /v1/messages/count_tokens",
 

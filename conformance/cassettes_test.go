@@ -22,7 +22,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -33,23 +32,7 @@ import (
 var update = flag.Bool("update", false, "write the recordings in cassettes/recordings anew")
 
 // forms are the ways in which the reference asks a model, with the suffix of their recordings.
-var forms = []struct {
-	name   string
-	config reference.Config
-}{
-	{"openai-chat-streamed", reference.Config{}},
-	{"openai-chat-plain", reference.Config{Plain: true}},
-	{"openai-responses-streamed", reference.Config{Dialect: dialect.OpenAIResponses}},
-	{"openai-responses-plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}},
-	{"anthropic-streamed", reference.Config{Dialect: dialect.Anthropic}},
-	{"anthropic-plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}},
-	{"gemini-2-streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2}},
-	{"gemini-2-plain", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2, Plain: true}},
-	{"gemini-3-streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
-	{"ollama-streamed", reference.Config{Dialect: dialect.Ollama}},
-	{"ollama-plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
-	{"native", reference.Config{Dialect: dialect.Native}},
-}
+var forms = reference.Forms()
 
 // sampled reports whether a scenario is recorded and replayed in a form: in all forms if [whole] is set, else in every
 // third, in turn.
@@ -176,11 +159,11 @@ func TestRecordings(t *testing.T) {
 			if !*update && !sampled(i, k) {
 				continue
 			}
-			file := scenario + "." + form.name + ".yaml"
+			file := scenario + "." + form.Name + ".yaml"
 			t.Run(file, func(t *testing.T) {
 				t.Parallel()
 				path := filepath.Join(t.TempDir(), file)
-				rs := record(t, scenario, recordedFrom(scenario, form.config), path)
+				rs := record(t, scenario, recordedFrom(scenario, form.Config), path)
 				require.False(t, rs.Failed(scenario != "balance"), "%s", report.Text(rs, report.TextOptions{}))
 				anew, err := os.ReadFile(path)
 				require.NoError(t, err)
@@ -205,18 +188,18 @@ func TestARunFromRecordingsEqualsTheRunFromScripts(t *testing.T) {
 			if !sampled(i, k) {
 				continue
 			}
-			t.Run(scenario+"."+form.name, func(t *testing.T) {
+			t.Run(scenario+"."+form.Name, func(t *testing.T) {
 				t.Parallel()
 				revisions := []server.Revision{server.V20251125}
 				if scenario == "parallel" {
 					revisions = conformance.Revisions()
 				}
-				scripted := play(t, []string{scenario}, reference.Client(form.config), nil, revisions...)
-				replayed := play(t, []string{scenario}, reference.Client(form.config), source, revisions...)
+				scripted := play(t, []string{scenario}, reference.Client(form.Config), nil, revisions...)
+				replayed := play(t, []string{scenario}, reference.Client(form.Config), source, revisions...)
 				require.False(t, replayed.Failed(true), "%s", report.Text(replayed, report.TextOptions{}))
 				require.Equal(t, string(report.JSON(scripted)), string(report.JSON(replayed)))
 				if scenario == "balance" {
-					careless := recordedFrom(scenario, form.config)
+					careless := recordedFrom(scenario, form.Config)
 					scripted, replayed = play(t, []string{scenario}, careless, nil, revisions...), play(t, []string{scenario},
 						careless, source, revisions...)
 					require.Equal(t, string(report.JSON(scripted)), string(report.JSON(replayed)))
@@ -247,12 +230,12 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 				if !whole() {
 					every *= 3
 				}
-				if !mutant.ShowsIn(form.config) || (i+k)%every != 0 {
+				if !mutant.ShowsIn(form.Config) || (i+k)%every != 0 {
 					continue
 				}
-				t.Run(mutant.Name+"/"+form.name, func(t *testing.T) {
+				t.Run(mutant.Name+"/"+form.Name, func(t *testing.T) {
 					t.Parallel()
-					for _, r := range play(t, kills, mutant.Client(form.config, nil), source, conformance.Revisions()...).Results {
+					for _, r := range play(t, kills, mutant.Client(form.Config, nil), source, conformance.Revisions()...).Results {
 						unrecorded := func(c report.CaseResult) bool {
 							return c.Verdict == report.Unsupported && strings.Contains(c.Message, "--llm script")
 						}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -30,8 +30,7 @@ func TestACorrectClientPassesGeneratedConversations(t *testing.T) {
 	if whole() {
 		n = 100
 	}
-	for _, name := range []string{dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini,
-		dialect.Ollama, dialect.Native} {
+	for _, name := range llm.APIs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite := exploring(t, harness.InProcess(reference.Client(reference.Config{Dialect: name})), n)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
@@ -88,11 +87,11 @@ func ModelVariables(bases map[string]string, key string) map[string]string {
 // samplingVariables returns the variables of clients that choose their model by SAMPLING_PROVIDER and its like: the
 // first provider that the run offers.
 func (e *Env) samplingVariables() map[string]string {
-	for _, of := range []string{dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini,
-		dialect.Ollama} {
-		if url := e.Model[of]; url != "" {
-			name, _, _ := strings.Cut(of, "-")
-			return map[string]string{"SAMPLING_PROVIDER": name, "SAMPLING_ENDPOINT": url, "SAMPLING_API_KEY": e.Key}
+	for _, name := range llm.APIs() {
+		facts := llm.FactsOf(name)
+		if url := e.Model[name]; url != "" && facts.Address != "" {
+			return map[string]string{"SAMPLING_PROVIDER": facts.Provider, "SAMPLING_ENDPOINT": url,
+				"SAMPLING_API_KEY": e.Key}
 		}
 	}
 	return nil

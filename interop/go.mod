@@ -5,6 +5,7 @@ go 1.25.5
 require (
 	cloud.google.com/go/auth v0.9.3
 	github.com/anthropics/anthropic-sdk-go v1.84.0
+	github.com/cohere-ai/cohere-go/v2 v2.15.3
 	github.com/joshdk/go-junit v1.0.0
 	github.com/mark3labs/mcp-go v1.2.1
 	github.com/mcp-conform/mcp-conform v0.0.0

@@ -20,24 +20,23 @@ const (
 	builtinHost   = builtinPrefix + "host"
 )
 
-// wires are the built-in clients' wires to the model; the first is the default.
-var wires = []struct {
+// wire is a built-in client's wire to the model.
+type wire struct {
 	name   string
 	config reference.Config
-}{
-	{"streamed", reference.Config{}},
-	{"plain", reference.Config{Plain: true}},
-	{"native", reference.Config{Dialect: dialect.Native}},
-	{"anthropic", reference.Config{Dialect: dialect.Anthropic}},
-	{"anthropic-plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}},
-	{"responses", reference.Config{Dialect: dialect.OpenAIResponses}},
-	{"responses-plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}},
-	{"ollama", reference.Config{Dialect: dialect.Ollama}},
-	{"ollama-plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
-	{"gemini", reference.Config{Dialect: dialect.Gemini}},
-	{"gemini-plain", reference.Config{Dialect: dialect.Gemini, Plain: true}},
-	{"gemini-3", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
 }
+
+// wires are all wires. The first two have the dialect that the run offers; the first is the default.
+var wires = func() []wire {
+	all := []wire{{"streamed", reference.Config{}}, {"plain", reference.Config{Plain: true}}}
+	short := strings.NewReplacer("openai-", "", "gemini-2", "gemini", "-streamed", "")
+	for _, form := range reference.Forms() {
+		if form.Config.Dialect != dialect.OpenAIChat {
+			all = append(all, wire{short.Replace(form.Name), form.Config})
+		}
+	}
+	return all
+}()
 
 // builtin returns the client builtin:reference, builtin:client-loop, which runs the tool loop itself,
 // builtin:host or builtin:mutant/NAME, each optionally with a wire at its end, such as /plain, /native or /anthropic.

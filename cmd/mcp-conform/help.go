@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
@@ -13,6 +14,7 @@ import (
 
 // vars are the values in struct tags: defaults, and the help texts that are too long for a tag.
 func vars() map[string]string {
+	providers, variables := upstreams()
 	return map[string]string{
 		"revisions": strings.Join(revisionNames(conformance.Revisions()), ", "),
 		"timeout":   harness.DefaultTimeout.String(),
@@ -71,8 +73,8 @@ func vars() map[string]string {
 		"record_mode": "record: record everything anew; record-missing: record what the cassette lacks; " +
 			"update: also remove what was not used; " +
 			"replay: answer from the cassette only; passthrough: record nothing.",
-		"record_upstream": "Address of a provider (openai, anthropic, gemini, ollama, native) if not its own; " +
-			"may be repeated. Default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST.",
+		"record_upstream": "Address of a provider (" + strings.Join(providers, ", ") + ") if not its own; " +
+			"may be repeated. Default: " + strings.Join(variables, ", ") + ".",
 		"record_ignore": "Member of requests that does not matter, such as max_tokens or thinking.budget_tokens; " +
 			"may be repeated.",
 		"record_ignore_text": "Text of requests that does not matter, such as a date: a regular expression on " +
@@ -89,4 +91,19 @@ func vars() map[string]string {
 		"selftest_faults": "Play N random faults instead: edits of messages that nobody wrote a check for. " +
 			fmt.Sprintf("Fails if fewer than %d %% of those that show, and are not legal, fail a check.", faults.Goal),
 	}
+}
+
+// upstreams returns the names of all providers, and the variables of their addresses.
+func upstreams() (providers, variables []string) {
+	for _, name := range llm.APIs() {
+		facts := llm.FactsOf(name)
+		if slices.Contains(providers, facts.Provider) {
+			continue
+		}
+		providers = append(providers, facts.Provider)
+		if facts.BaseVariables != nil {
+			variables = append(variables, facts.BaseVariables[0])
+		}
+	}
+	return providers, variables
 }

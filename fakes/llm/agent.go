@@ -184,7 +184,7 @@ func (a *agent) mistake(req *Request, offered map[string]*Tool) *[]Block {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for a.turn < len(a.Turns) && !req.ArgumentsAreText() && slices.ContainsFunc(a.Turns[a.turn], invalidJSON) {
+	for a.turn < len(a.Turns) && !ArgumentsAreText(req) && slices.ContainsFunc(a.Turns[a.turn], invalidJSON) {
 		a.turn++
 	}
 	if a.turn == len(a.Turns) {

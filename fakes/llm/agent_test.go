@@ -75,8 +75,7 @@ func result(id string) any {
 }
 
 func TestTheHostsModelCallsEachToolOnceInEveryDialect(t *testing.T) {
-	for _, d := range []string{dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini,
-		dialect.Ollama} {
+	for _, d := range llm.APIs() {
 		for _, plain := range []bool{true, false} {
 			t.Run(fmt.Sprint(d, plain), func(t *testing.T) {
 				s := hosted(t, nil)

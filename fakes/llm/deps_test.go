@@ -17,7 +17,7 @@ func TestImportersLinkOnlyTheStandardLibrary(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		ours + "fakes/llm", ours + "fakes/llm/dialect", ours + "harness/trace",
 		ours + "fakes/llm/native", ours + "fakes/llm/openai",
-		ours + "fakes/llm/anthropic",
+		ours + "fakes/llm/anthropic", ours + "fakes/llm/cohere",
 		ours + "fakes/llm/ollama",
 		ours + "fakes/llm/gemini",
 		ours + "internal/sse",

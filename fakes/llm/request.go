@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,6 +103,12 @@ func Dialects() []string {
 		names[i] = d.Name()
 	}
 	return names
+}
+
+// APIs returns the names of the dialects without the variants of compatible servers.
+func APIs() []string {
+	facts := Facts()
+	return slices.DeleteFunc(Dialects(), func(name string) bool { return facts[name].Compatible != "" })
 }
 
 // Decode reads a recorded request of a dialect; path is the URL path of the request. It does not apply the provider's

@@ -11,6 +11,7 @@ func TestDecodeReadsRecordedRequests(t *testing.T) {
 		"openai-chat":      hello,
 		"openai-responses": `{"model":"gpt-4o","input":"hello"}`,
 		"anthropic":        hello,
+		"cohere-chat":      hello,
 		"ollama":           `{"model":"llama3.2","messages":[{"role":"user","content":"hello"}]}`,
 		"native":           `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`,
 	} {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/cohere"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/gemini"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/native"
@@ -21,6 +22,7 @@ import (
 // codecs lists all dialects and compatible servers. The facts of a codec tell other packages about it.
 var codecs = []dialect.Codec{
 	native.Codec, openai.Chat, openai.Responses, anthropic.Messages, gemini.GenerateContent, ollama.Chat,
+	cohere.Chat,
 	openai.Mistral, openai.OpenRouter, openai.Groq, openai.XAI, openai.XAIResponses, openai.Compatible,
 	openai.IndexFromOne,
 }
@@ -32,6 +34,30 @@ func Facts() map[string]dialect.Facts {
 		all[d.Name()] = d.Facts()
 	}
 	return all
+}
+
+// FactsOf returns the facts of a dialect; for a compatible server, those of the dialect of which it speaks a variant.
+// There are none for an unknown name.
+func FactsOf(name string) dialect.Facts {
+	codec, err := codecOf(name)
+	if err != nil {
+		return dialect.Facts{}
+	}
+	facts := codec.Facts()
+	if facts.Compatible != "" {
+		return FactsOf(facts.Compatible)
+	}
+	return facts
+}
+
+// ArgumentsAreText reports whether the provider sends the arguments of tool uses as text in its answer to a request. Such
+// a text may be invalid JSON.
+func ArgumentsAreText(r *Request) bool {
+	facts := FactsOf(r.Dialect)
+	if r.Stream {
+		return !facts.ParsedStreams
+	}
+	return !facts.ParsedInputs
 }
 
 // Default limits.

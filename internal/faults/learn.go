@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -40,11 +41,12 @@ func (s Setting) config() reference.Config {
 func settings() []Setting {
 	all := []Setting{}
 	for _, r := range conformance.Revisions() {
-		for _, d := range []string{dialect.OpenAIChat, dialect.Anthropic, dialect.OpenAIResponses, dialect.Gemini,
-			dialect.Ollama} {
-			all = append(all, Setting{r, d, false}, Setting{r, d, true})
+		for _, d := range llm.APIs() {
+			if d != dialect.Native {
+				all = append(all, Setting{r, d, false})
+			}
+			all = append(all, Setting{r, d, true})
 		}
-		all = append(all, Setting{r, dialect.Native, true})
 	}
 	return all
 }

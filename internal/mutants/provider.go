@@ -188,9 +188,9 @@ func quoted(err error) string {
 	var body struct {
 		Error struct{ Message string }
 	}
-	var ollama struct{ Error string }
-	_, _ = json.Unmarshal(told.Body, &body), json.Unmarshal(told.Body, &ollama) // one of them fits
-	return body.Error.Message + ollama.Error
+	var plain struct{ Error, Message string }                                  // Ollama's or Cohere's
+	_, _ = json.Unmarshal(told.Body, &body), json.Unmarshal(told.Body, &plain) // one of them fits
+	return body.Error.Message + plain.Error + plain.Message
 }
 
 // toServer handles each HTTP request to the server.
@@ -238,8 +238,9 @@ var streamEnds = map[string]struct{ mark, text string }{
 		event(`{"type":"response.completed","response":{"status":"completed","model":"gpt-4o"}}`)},
 	dialect.Anthropic: {"message_stop", event(`{"type":"content_block_stop","index":0}`) +
 		event(`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`) + event(`{"type":"message_stop"}`)},
-	dialect.Gemini: {"finishReason", event(`{"candidates":[{"finishReason":"STOP"}]}`)},
-	dialect.Ollama: {`"done":true`, "\n" + `{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n"},
+	dialect.Gemini:     {"finishReason", event(`{"candidates":[{"finishReason":"STOP"}]}`)},
+	dialect.CohereChat: {"message-end", event(`{"type":"message-end","delta":{"finish_reason":"COMPLETE"}}`)},
+	dialect.Ollama:     {`"done":true`, "\n" + `{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n"},
 }
 
 // event is an event of a stream, after the part of another.

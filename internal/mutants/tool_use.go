@@ -207,7 +207,7 @@ func trustsModel(w *Wire) Edit {
 				return
 			}
 			if member(p, "toolChoice")["mode"] == "none" {
-				p["toolChoice"] = object{"mode": "auto"}
+				p["toolChoice"] = object{"mode": "required"} // which every provider with a choice has a word for
 				p["tools"] = append(slices.Clip(tools), marker)
 			} else if len(tools) == 0 {
 				p["tools"] = []any{marker}
@@ -259,8 +259,13 @@ func restoreNone(body object) {
 		"toolChoice":  object{"mode": "none"},
 		"tool_choice": "none",
 	}
-	if _, isAnthropic := body["tool_choice"].(object); isAnthropic {
+	switch choice := body["tool_choice"].(type) {
+	case object: // Anthropic
 		none["tool_choice"] = object{"type": "none"}
+	case string:
+		if choice == "REQUIRED" { // Cohere
+			none["tool_choice"] = "NONE"
+		}
 	}
 	for name, choice := range none {
 		if body[name] != nil {

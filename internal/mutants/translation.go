@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
@@ -32,15 +33,8 @@ var translations = []translation{
 	{
 		dialect: dialect.OpenAIChat, name: "openai",
 		lists: []string{"messages"}, result: having("role", "tool"), content: "content", worked: unsaid("content"),
-		misattributed: func(body object) {
-			eachItem(body["messages"], func(m object) {
-				if m["role"] == "tool" {
-					m["role"] = "user"
-					delete(m, "tool_call_id")
-				}
-			})
-		},
-		choice: "tool_choice", limit: []string{"max_tokens"},
+		misattributed: resultsOfUser,
+		choice:        "tool_choice", limit: []string{"max_tokens"},
 		images: []string{"messages", "content"}, isImage: ofKind("image_url"),
 	},
 	{
@@ -95,6 +89,22 @@ var translations = []translation{
 		limit:  []string{"options", "num_predict"},
 		images: []string{"messages", "images"}, isImage: func(object) bool { return true },
 	},
+	{
+		dialect: dialect.CohereChat, name: "cohere",
+		lists: []string{"messages"}, result: having("role", "tool"), content: "content", worked: unsaid("content"),
+		misattributed: resultsOfUser, choice: "tool_choice", limit: []string{"max_tokens"},
+		images: []string{"messages", "content"}, isImage: ofKind("image_url"),
+	},
+}
+
+// resultsOfUser makes tool messages those of the user.
+func resultsOfUser(body object) {
+	eachItem(body["messages"], func(m object) {
+		if m["role"] == "tool" {
+			m["role"] = "user"
+			delete(m, "tool_call_id")
+		}
+	})
 }
 
 // having finds results by a member.
@@ -221,11 +231,13 @@ func translationEdits() edits {
 // edits are the bugs in the translation to one provider.
 func (t *translation) edits() edits {
 	all := edits{
-		"drops-second-result":   request(t.dropsSecond),
-		"swaps-ids":             request(t.swapsFirst),
-		"more-tokens":           request(t.raisesLimit),
-		"drops-images":          request(t.dropsImages),
-		"drops-text-beside-use": result(dropTextBesideUse),
+		"drops-second-result": request(t.dropsSecond),
+		"swaps-ids":           request(t.swapsFirst),
+		"more-tokens":         request(t.raisesLimit),
+		"drops-images":        request(t.dropsImages),
+	}
+	if !llm.FactsOf(t.dialect).Plans {
+		all["drops-text-beside-use"] = result(dropTextBesideUse)
 	}
 	if t.worked != nil {
 		all["drops-is-error"] = request(t.forgetsErrors)

@@ -23,29 +23,24 @@ type setting struct {
 // streams reports whether the model is asked for streams.
 func (s *setting) streams() bool { return !s.config.Plain && s.config.Dialect != dialect.Native }
 
-var settings = []setting{
-	{"openai-chat, streamed", reference.Config{}, false},
-	{"openai-chat, plain", reference.Config{Plain: true}, false},
-	{"native", reference.Config{Dialect: dialect.Native}, false},
-	{"native, over stdio", reference.Config{Dialect: dialect.Native}, true},
-	{"anthropic, streamed", reference.Config{Dialect: dialect.Anthropic}, false},
-	{"anthropic, plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}, false},
-	{"openai-responses, streamed", reference.Config{Dialect: dialect.OpenAIResponses}, false},
-	{"openai-responses, plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}, false},
-	{"ollama, streamed", reference.Config{Dialect: dialect.Ollama}, false},
-	{"ollama, plain", reference.Config{Dialect: dialect.Ollama, Plain: true}, false},
-	{"ollama without ids, streamed", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}, false},
-	{"gemini 2, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2}, false},
-	{"gemini 2, plain", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2, Plain: true}, false},
-	{"openai-chat, streamed, a loop of its own", reference.Config{Loop: true}, false},
-	{"native, a loop of its own", reference.Config{Dialect: dialect.Native, Loop: true}, false},
-	{"anthropic, plain, a loop of its own",
-		reference.Config{Dialect: dialect.Anthropic, Plain: true, Loop: true}, false},
-	{"openai-chat, streamed, a host", reference.Config{Host: true}, false},
-	{"anthropic, streamed, a host", reference.Config{Dialect: dialect.Anthropic, Host: true}, false},
-	{"native, a host", reference.Config{Dialect: dialect.Native, Host: true}, false},
-	{"gemini 3, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}, false},
-}
+// settings are all forms of all dialects, and others that differ.
+var settings = func() []setting {
+	var all []setting
+	for _, form := range reference.Forms() {
+		all = append(all, setting{form.Name, form.Config, false})
+	}
+	return append(all, []setting{
+		{"native, over stdio", reference.Config{Dialect: dialect.Native}, true},
+		{"ollama-streamed without ids", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}, false},
+		{"openai-chat-streamed, a loop of its own", reference.Config{Loop: true}, false},
+		{"native, a loop of its own", reference.Config{Dialect: dialect.Native, Loop: true}, false},
+		{"anthropic-plain, a loop of its own",
+			reference.Config{Dialect: dialect.Anthropic, Plain: true, Loop: true}, false},
+		{"openai-chat-streamed, a host", reference.Config{Host: true}, false},
+		{"anthropic-streamed, a host", reference.Config{Dialect: dialect.Anthropic, Host: true}, false},
+		{"native, a host", reference.Config{Dialect: dialect.Native, Host: true}, false},
+	}...)
+}()
 
 // job is one client to run in one setting and revision.
 type job struct {
@@ -80,7 +75,7 @@ func jobsOf(o *Options) []job {
 	var jobs []job
 	for i, s := range settings {
 		revisions := conformance.Revisions()
-		if i < 4 || o.Every { // the model APIs differ in the same way in each revision
+		if i < 4 || s.stdio || o.Every { // the model APIs differ in the same way in each revision
 			revisions = conformance.AllRevisions()
 		}
 		for _, r := range revisions {

@@ -30,7 +30,7 @@ func TestTheMatrixSaysWhatIsWrong(t *testing.T) {
 	stray := &mutants.Mutant{Name: "breaks-nothing", Kills: []string{"s/three"}}
 	passing := Row{Passed: []string{"s/one", "s/two"}}
 	killing := func(ids ...string) Row { return Row{Killed: ids, Fired: 1} }
-	const setting, proof = " (openai-chat, streamed, 2025-11-25)", ": a check that nobody passes proves nothing"
+	const setting, proof = " (openai-chat-streamed, 2025-11-25)", ": a check that nobody passes proves nothing"
 	for name, c := range map[string]struct {
 		rows    []Row
 		mutants []*mutants.Mutant
@@ -86,7 +86,7 @@ func TestEveryMutantRunsWhereItsBugShows(t *testing.T) {
 			require.False(t, j.mutant.Streamed && j.setting.config.Plain, j.name())
 		}
 		if !o.Sample {
-			require.Equal(t, 2*len(settings)+2*4, ran[""], "the reference runs in every setting, and in four revisions in some")
+			require.Equal(t, 2*len(settings)+2*5, ran[""], "the reference runs in every setting, and in four revisions in some")
 		}
 		for _, m := range mutants.All() {
 			require.NotZero(t, ran[m.Name], m.Name)

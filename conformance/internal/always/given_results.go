@@ -295,8 +295,7 @@ var saysFailure = regexp.MustCompile(`(?i)error|fail`)
 
 // compareError compares the error flag of a result, or the words that stand for it.
 func (c *comparison) compareError(w, g *item, turn *turn, texts []string) *difference {
-	hasFlag := c.given.Dialect == dialect.Native || c.given.Dialect == dialect.Anthropic ||
-		c.given.Dialect == dialect.Gemini
+	hasFlag := c.form.ErrorFlag
 	around := without(dialect.PlainText(g.Content), texts)
 	d := &difference{sent: w.Path, given: g.Path}
 	switch {

@@ -102,9 +102,12 @@ func (c *comparison) sameTool(want, got string) bool {
 // refusedCharacters matches the characters of names that some provider refuses.
 var refusedCharacters = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
+// numbered matches the number by which a client tells names apart that would be the same.
+var numbered = regexp.MustCompile(`_[0-9]$`)
+
 // isNameOf reports whether a client may give a tool another name: with the server before it, with other characters in
-// place of those that the provider refuses, and shorter if it is too long. A name without letters and digits may become
-// any that no other tool has.
+// place of those that the provider refuses, with a number behind it, and shorter if it is too long. A name without
+// letters and digits may become any that no other tool has.
 func (c *comparison) isNameOf(got, want string) bool {
 	const most, enough = 64, 32 // characters: OpenAI takes 64
 	if got == want {
@@ -117,7 +120,7 @@ func (c *comparison) isNameOf(got, want string) bool {
 	case len(sent) > most && strings.Contains(given, sent[:enough]):
 		return true
 	}
-	return story.IsNameOf(got, want)
+	return story.IsNameOf(got, want) || story.IsNameOf(numbered.ReplaceAllString(got, ""), want)
 }
 
 // compareChoice compares the tool choice.
@@ -125,7 +128,7 @@ func (c *comparison) compareChoice() *difference {
 	want, got := cmp.Or(c.sent.ToolChoice, dialect.ChoiceAuto), cmp.Or(c.given.ToolChoice, dialect.ChoiceAuto)
 	onlyOne := len(c.given.Tools) == 1 && strings.HasPrefix(got, "tool:")
 	switch {
-	case len(c.given.Tools) == 0, c.given.Dialect == dialect.Ollama, got == want,
+	case len(c.given.Tools) == 0, c.form.NoToolChoice, got == want,
 		want == dialect.ChoiceRequired && onlyOne:
 		return nil
 	}

@@ -100,7 +100,7 @@ func (c *comparison) compareUses(want, got *turn) *difference {
 			want, got := quoteJSON(w.Input, g.Input)
 			d.want, d.got = fmt.Sprintf("the input of the tool use %s %s", evidence.QuoteID(w.ID), want), got
 		}
-		if rounded && c.rounded == nil && c.given.Dialect != dialect.Gemini {
+		if rounded && c.rounded == nil && !c.form.Doubles {
 			c.rounded = &difference{want: d.want, got: d.got + ", a rounded number: " + keepNumbers, sent: d.sent,
 				given: d.given, warns: true}
 		}
@@ -211,7 +211,7 @@ func (c *comparison) runs(items []item) (texts [][]item, media []item) {
 		media = append(media, b)
 		texts = append(texts, nil)
 	}
-	if c.given.Dialect == dialect.Ollama {
+	if c.form.BareImages {
 		all := slices.Concat(texts...)
 		texts = make([][]item, len(texts))
 		texts[0] = all
@@ -277,14 +277,14 @@ func unmatched(sent, given []item) *difference {
 
 // cannotTake reports whether the provider has no place for a medium.
 func (c *comparison) cannotTake(t dialect.BlockType) bool {
-	return t == dialect.Audio && (c.given.Dialect == dialect.Anthropic || c.given.Dialect == dialect.Ollama)
+	return t == dialect.Audio && c.form.NoAudio
 }
 
 // sameMedium compares the bytes and the type of media.
 func (c *comparison) sameMedium(want, got *dialect.Block) bool {
 	plain := func(t string) string { return sameTypes.Replace(strings.ToLower(t)) }
 	sameType := plain(want.MimeType) == plain(got.MimeType)
-	return want.Type == got.Type && bytes.Equal(want.Data, got.Data) && (sameType || c.given.Dialect == dialect.Ollama)
+	return want.Type == got.Type && bytes.Equal(want.Data, got.Data) && (sameType || c.form.BareImages)
 }
 
 // sameTypes has names of one type.

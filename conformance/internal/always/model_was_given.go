@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
@@ -145,6 +146,7 @@ func excerpt(body []byte, path string) string {
 // comparison is what was found out so far about one model request.
 type comparison struct {
 	sent, given *dialect.Request
+	form        dialect.Form // of the given one
 	// tools has the name of each tool for the model by its name for the server, and owners the other way round.
 	tools, owners map[string]string
 	// ids has the ids of the latest turn's tool uses for the model, by their ids for the server.
@@ -157,7 +159,8 @@ type comparison struct {
 
 // compare returns the first difference between a sampling request and a model request; nil if the model was given all.
 func compare(sent, given *dialect.Request) *difference {
-	c := &comparison{sent: sent, given: given, tools: map[string]string{}, owners: map[string]string{}}
+	c := &comparison{sent: sent, given: given, form: llm.FactsOf(given.Dialect).Form,
+		tools: map[string]string{}, owners: map[string]string{}}
 	for _, step := range []func() *difference{c.compareTools, c.compareChoice, c.compareTurns} {
 		if d := step(); d != nil {
 			return d

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // number returns how two numbers are compared.
 func (c *rendering) number() func(a, b json.Number) bool {
-	if c.from.Dialect != dialect.Gemini {
+	if !llm.FactsOf(c.from.Dialect).Doubles {
 		return evidence.SameNumber
 	}
 	return sameDouble

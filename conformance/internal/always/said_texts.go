@@ -5,22 +5,24 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // compareTexts compares the texts before, between and after the tool uses.
 func (c *rendering) compareTexts() *unlike {
+	form := llm.FactsOf(c.from.Dialect).Form
 	said, given := textRuns(c.reply.Content, c.said), textRuns(c.a.Blocks(), c.given)
 	allSaid, allGiven := slices.Concat(said...), slices.Concat(given...)
 	whole := strings.Join(allGiven, "")
 	if !joins(allSaid, whole) {
-		if whole == "" && c.mayWithhold() {
+		if whole == "" && (c.mayWithhold() || form.Plans && len(c.said) > 0) {
 			return nil
 		}
 		return c.otherText(strings.Join(allSaid, ""), whole)
 	}
-	if slices.Contains([]string{dialect.OpenAIChat, dialect.Ollama}, c.from.Dialect) {
-		return nil // no order
+	if form.Unordered {
+		return nil
 	}
 	for i := range said {
 		if !joins(said[i], strings.Join(given[i], "")) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
@@ -56,10 +57,11 @@ func serverWasGiven(ev *evidence.Case) check.Verdict {
 	return check.Pass("the server was given what the model said, in all %d results", compared)
 }
 
-// misbehaves reports whether a reply has a tool use that MCP cannot express, or one beside the end of the turn, which
-// Anthropic's API does not have.
+// misbehaves reports whether a reply has a tool use that MCP cannot express, or one beside the end of the turn although
+// the provider's API does not have that.
 func misbehaves(x *evidence.Exchange) bool {
-	ended := x.Dialect == dialect.Anthropic && x.Reply().FinishReason == "end_turn"
+	facts := llm.FactsOf(x.Dialect)
+	ended := facts.UsesNeverEnd && x.Reply().FinishReason == facts.End
 	return ended && len(x.Calls()) > 0 || slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
 		_, isObject := inputOf(use).(map[string]any)
 		return use.Name == "" || !isObject

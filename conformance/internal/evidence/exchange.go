@@ -26,14 +26,11 @@ func (r *Round) LastExchange() *Exchange {
 // At returns the place at a path of the request. The path "messages" is the conversation, whatever the wire format
 // calls it.
 func (x *Exchange) At(path string) Place {
-	if name := conversationMembers[x.Dialect]; path == "messages" && name != "" {
-		path = name
+	if path == "messages" {
+		path = cmp.Or(llm.FactsOf(x.Dialect).Conversation, path)
 	}
 	return x.Place.At(path)
 }
-
-// conversationMembers holds the member with the conversation in the formats that do not call it messages.
-var conversationMembers = map[string]string{dialect.OpenAIResponses: "input", dialect.Gemini: "contents"}
 
 // CassetteMiss returns why no script rule and no recording matched the last request to the model; "" if one did.
 func (r *Round) CassetteMiss() string {

@@ -46,6 +46,7 @@ var stopReasons = map[string]string{
 	"completed": "endTurn", "max_output_tokens": "maxTokens", // OpenAI's responses
 	"end_turn": "endTurn", "tool_use": "toolUse", "max_tokens": "maxTokens", "stop_sequence": "stopSequence", // Anthropic
 	"STOP": "endTurn", "MAX_TOKENS": "maxTokens", // Gemini
+	"COMPLETE": "endTurn", "TOOL_CALL": "toolUse", "STOP_SEQUENCE": "stopSequence", // Cohere, and MAX_TOKENS
 }
 
 // result returns the turn as a CreateMessageResult: without tool uses as one text, which every revision can read.

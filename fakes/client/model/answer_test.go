@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -163,6 +164,52 @@ var answers = []struct{ dialect, answer, want, wrong string }{
 	{"ollama", "", "", errCutShort.Error()},
 	{"ollama", line(`{"content":"a"}`) + `{"error":"out of memory"}`, "", errInStream.Error()},
 	{"ollama", line(`{"content":"a"}`) + `{"mod`, "", "unexpected EOF"},
+
+	{"cohere-chat", events(begun, part0("start", `"type":"thinking","thinking":""`), part0("delta", `"thinking":"hm"`),
+		`{"type":"content-end","index":0}`, part0("start", `"type":"text","text":""`), part0("delta", `"text":"a"`),
+		part0("delta", `"text":"b"`), `{"type":"citation-start","index":0,"delta":{}}`, over("COMPLETE")),
+		ofCohere(said("ab", "endTurn")), ""},
+	{"cohere-chat", events(begun, part0("delta", `"text":"ab"`), over("STOP_SEQUENCE")), ofCohere(said("ab",
+		"stopSequence")), ""},
+	{"cohere-chat", events(begun, `{"type":"tool-plan-delta","delta":{"message":{"tool_plan":"ab"}}}`,
+		call0("start", 1, `"id":"y","function":{"name":"sub","arguments":""}`),
+		call0("start", 0, `"id":"x","function":{"name":"add","arguments":""}`),
+		call0("delta", 0, `"function":{"arguments":"{\"n\":9007"}`),
+		call0("delta", 0, `"function":{"arguments":"199254740993}"}`), over("TOOL_CALL")),
+		ofCohere(used("toolUse", text, add, sub)), ""},
+	{"cohere-chat", events(call0("delta", 0, `"function":{"arguments":"{}"}`)), "",
+		"a delta for a tool call that has not begun"},
+	{"cohere-chat", events(begun, `{"type":"content-delta","delta":{"message":7}}`), "",
+		"json: cannot unmarshal number into Go value of type model.cohereDelta"},
+	{"cohere-chat", events(begun, over("ERROR")), "", errInStream.Error()},
+	{"cohere-chat", events(begun, part0("delta", `"text":"a"`)), "", errCutShort.Error()},
+	{"cohere-chat plain", `{"message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"ab"}]},` +
+		`"finish_reason":"MAX_TOKENS"}`, ofCohere(said("ab", "maxTokens")), ""},
+	{"cohere-chat plain", `{"message":{"tool_plan":"ab","tool_calls":[{"id":"x","function":{"name":"add",` +
+		`"arguments":"{\"n\":9007199254740993}"}}]},"finish_reason":"TOOL_CALL"}`,
+		ofCohere(used("toolUse", text, add)), ""},
+	{"cohere-chat plain", `{"message":{},"finish_reason":"ERROR"}`, "", errInStream.Error()},
+	{"cohere-chat plain", `{}`, "", "the answer has no message"},
+}
+
+// begun is the first event of Cohere's streams.
+const begun = `{"type":"message-start","delta":{"message":{"role":"assistant","content":[],"tool_calls":[]}}}`
+
+func part0(event, part string) string {
+	return `{"type":"content-` + event + `","index":0,"delta":{"message":{"content":{` + part + `}}}}`
+}
+
+func call0(event string, index int, call string) string {
+	return fmt.Sprintf(`{"type":"tool-call-%s","index":%d,"delta":{"message":{"tool_calls":{%s}}}}`, event, index, call)
+}
+
+func over(reason string) string {
+	return `{"type":"message-end","delta":{"finish_reason":"` + reason + `"}}`
+}
+
+// ofCohere is a result with the model that was asked: the answer does not name it.
+func ofCohere(result string) string {
+	return strings.Replace(result, `"model":"m"`, `"model":"command-a-03-2025"`, 1)
 }
 
 // Pieces of the answers.

@@ -1,23 +1,15 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
 
-// endpoints are the providers' own addresses, by the name of a dialect.
-var endpoints = map[string]string{
-	dialect.OpenAIChat: "https://api.openai.com/v1", dialect.OpenAIResponses: "https://api.openai.com/v1",
-	dialect.Anthropic: "https://api.anthropic.com", dialect.Gemini: "https://generativelanguage.googleapis.com",
-	dialect.Ollama: "http://localhost:11434",
-}
-
 // FromEnvironment reads which model to ask from the environment, given as a function such as [os.Getenv]:
-// SAMPLING_PROVIDER is openai, openai-responses, anthropic, gemini or ollama; SAMPLING_API_KEY is its key,
+// SAMPLING_PROVIDER is a dialect or a provider, such as openai-responses or anthropic; SAMPLING_API_KEY is its key,
 // SAMPLING_ENDPOINT its base URL, by default the provider's own, and SAMPLING_MODEL the model. Without
 // SAMPLING_PROVIDER, found is false.
 func FromEnvironment(getenv func(string) string) (o Options, found bool, err error) {
@@ -27,16 +19,18 @@ func FromEnvironment(getenv func(string) string) (o Options, found bool, err err
 	}
 	o = Options{Dialect: provider, URL: getenv("SAMPLING_ENDPOINT"), Key: getenv("SAMPLING_API_KEY"),
 		Model: getenv("SAMPLING_MODEL")}
-	if provider == "openai" {
-		o.Dialect = dialect.OpenAIChat
+	var known []string
+	for _, name := range llm.APIs() {
+		facts := llm.FactsOf(name)
+		switch {
+		case facts.Address == "":
+		case name == provider, facts.Provider == provider:
+			o.Dialect, o.URL = name, cmp.Or(o.URL, facts.Address+facts.Base)
+			return o, true, nil
+		default:
+			known = append(known, name)
+		}
 	}
-	if endpoints[o.Dialect] == "" {
-		known := slices.Sorted(maps.Keys(endpoints))
-		return o, true, fmt.Errorf("SAMPLING_PROVIDER: expected openai or one of %s, found %q", strings.Join(known, ", "),
-			provider)
-	}
-	if o.URL == "" {
-		o.URL = endpoints[o.Dialect]
-	}
-	return o, true, nil
+	return o, true, fmt.Errorf("SAMPLING_PROVIDER: expected openai or one of %s, found %q", strings.Join(known, ", "),
+		provider)
 }

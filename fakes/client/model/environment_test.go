@@ -18,6 +18,7 @@ func TestTheEnvironmentChoosesTheModel(t *testing.T) {
 		{"OpenAI", "", Options{Dialect: dialect.OpenAIChat, URL: own, Key: "k", Model: "m"}, ""},
 		{"openai-responses", "", Options{Dialect: dialect.OpenAIResponses, URL: own, Key: "k", Model: "m"}, ""},
 		{"ollama", "http://here", Options{Dialect: dialect.Ollama, URL: "http://here", Key: "k", Model: "m"}, ""},
+		{"cohere", "", Options{Dialect: dialect.CohereChat, URL: "https://api.cohere.com", Key: "k", Model: "m"}, ""},
 		{"", "http://here", Options{}, ""},
 		{"oracle", "", Options{Dialect: "oracle", Key: "k", Model: "m"}, `found "oracle"`},
 	} {

@@ -29,7 +29,7 @@ import (
 // Options say which model is asked, and how.
 type Options struct {
 	// Dialect is the provider's API: [dialect.OpenAIChat] (also ""), [dialect.OpenAIResponses], [dialect.Anthropic],
-	// [dialect.Gemini], [dialect.Ollama] or [dialect.Native].
+	// [dialect.Gemini], [dialect.Ollama], [dialect.CohereChat] or [dialect.Native].
 	Dialect string
 	// URL is the base URL as the provider's SDK wants it: for OpenAI with /v1, for Anthropic without. For the native
 	// dialect it is the whole URL, to which the params of the request are posted.
@@ -127,6 +127,8 @@ func (m *Model) exchange(params map[string]any) (*exchange, error) {
 		return m.ollama(params)
 	case dialect.Gemini:
 		return m.generate(params)
+	case dialect.CohereChat:
+		return m.cohere(params)
 	case dialect.OpenAIChat:
 		return m.chat(params)
 	}

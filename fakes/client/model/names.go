@@ -4,25 +4,30 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"sync"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
 // toolNames are the names of tools that a provider accepts. MCP also allows dots, and up to 128 characters.
-var toolNames = map[string]*regexp.Regexp{
-	dialect.OpenAIChat:      regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`),
-	dialect.OpenAIResponses: regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`),
-	dialect.Anthropic:       regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`),
-	dialect.Gemini:          regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$`),
-}
+var toolNames = sync.OnceValue(func() map[string]*regexp.Regexp {
+	patterns := map[string]*regexp.Regexp{}
+	for name, facts := range llm.Facts() {
+		if facts.ToolNames != "" {
+			patterns[name] = regexp.MustCompile(facts.ToolNames)
+		}
+	}
+	return patterns
+})
 
-var refusedCharacter = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+// refusedCharacter is one that any provider refuses.
+var refusedCharacter = regexp.MustCompile(`[^a-zA-Z0-9_]`)
 
 // acceptedNames returns params with names of tools that the provider accepts, and the server's names by those that were
 // changed. The same tools get the same names in each round of a loop.
 func acceptedNames(params map[string]any, provider string) (accepted map[string]any, given map[string]string) {
-	pattern, taken := toolNames[provider], map[string]bool{}
+	pattern, taken := toolNames()[provider], map[string]bool{}
 	var tools []map[string]any
 	list, _ := params["tools"].([]any)
 	for _, item := range list {

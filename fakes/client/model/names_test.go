@@ -19,20 +19,23 @@ func TestToolNamesThatTheProviderRefusesAreMappedAndMappedBack(t *testing.T) {
 			`{"role":"user","content":[{"type":"tool_result","toolUseId":"u","content":[{"type":"text","text":"so"}]}]}]}`
 	)
 	for dialect, mapped := range map[string]string{"openai-chat": "t_a_b_2", "openai-responses": "t_a_b_2",
-		"anthropic": "t_a_b_2", "gemini": "a.b", "ollama": "a.b", "native": "a.b"} {
+		"anthropic": "t_a_b_2", "gemini": "a.b", "ollama": "a.b", "native": "a.b", "cohere-chat": "t_a_b_2"} {
 		t.Run(dialect, func(t *testing.T) {
 			srv := llm.New(t, llm.When().ReplyFunc(func(r *llm.Request) []llm.Block {
 				return []llm.Block{llm.Call(r.Tools[1].Name, `{}`)}
 			}))
-			url := map[string]string{"openai-chat": srv.OpenAI(), "openai-responses": srv.OpenAI(),
-				"anthropic": srv.Anthropic(), "gemini": srv.Gemini(), "ollama": srv.Ollama(), "native": srv.Native()}[dialect]
+			url := srv.BaseURLs()[dialect]
 			params, err := mcpjson.Object([]byte(request))
 			require.NoError(t, err)
 			result, err := model.New(model.Options{Dialect: dialect, URL: url, Key: "k"}).Sample(t.Context(), params)
 			require.NoError(t, err)
 			require.Equal(t, "a.b", mcpjson.OfType(result["content"], "tool_use")[0]["name"])
 			asked := srv.Requests()[0]
-			require.Equal(t, []string{"t_a_b", mapped, "a-b"},
+			other := "a-b"
+			if dialect == "cohere-chat" {
+				other = "t_a_b_3"
+			}
+			require.Equal(t, []string{"t_a_b", mapped, other},
 				[]string{asked.Tools[0].Name, asked.Tools[1].Name, asked.Tools[2].Name})
 			require.Equal(t, mapped, asked.Messages[1].Content[0].Name)
 			require.JSONEq(t, `{"name":"a.b"}`, string(asked.Messages[1].Content[0].Input))

@@ -35,7 +35,7 @@ func TestRequestsAreConvertedForEachProvider(t *testing.T) {
 	for name, o := range map[string]Options{
 		"openai-chat": {}, "openai-responses": {Dialect: "openai-responses"}, "anthropic": {Dialect: "anthropic"},
 		"gemini-2": {Dialect: "gemini"}, "gemini-3": {Dialect: "gemini", Model: "gemini-3-pro-preview"},
-		"ollama": {Dialect: "ollama"},
+		"ollama": {Dialect: "ollama"}, "cohere-chat": {Dialect: "cohere-chat"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body, err := written(o, string(request))
@@ -104,6 +104,12 @@ func TestPartsOfRequestsAreConverted(t *testing.T) {
 		{"ollama", tools + `"toolChoice":{"mode":"none"}`, "tools", `null`},
 		{"ollama", tools + `"toolChoice":{"mode":"required"}`, "tool_choice", `null`},
 		{"ollama", `"messages":[]`, "model", `"llama3.2"`},
+		{"cohere-chat", tools + `"toolChoice":{"mode":"none"}`, "tool_choice", `"NONE"`},
+		{"cohere-chat", tools + `"toolChoice":{}`, "tool_choice", `null`},
+		{"cohere-chat", `"messages":[{"role":"user","content":{"type":"text","text":""}},` +
+			`{"role":"assistant","content":{"type":"text","text":""}},` + uses + result + `]}}]`, "messages",
+			`[{"role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"a"},"id":"u","type":"function"}]},` +
+				`{"content":"","role":"tool","tool_call_id":"u"}]`},
 	} {
 		body, err := written(Options{Dialect: c.dialect}, `{"maxTokens":70,`+c.params+`}`)
 		require.NoError(t, err, c.params)
@@ -129,6 +135,9 @@ func TestContentThatAProviderDoesNotAcceptIsRefused(t *testing.T) {
 		{"gemini", block("user", blob), "the model does not accept binary resources (code -32603)"},
 		{"ollama", block("user", `{"type":"audio"}`), "the model does not accept audio (code -32603)"},
 		{"ollama", block("user", `"hi"`), "content block 0 is not an object"},
+		{"cohere-chat", block("user", `{"type":"audio"}`), "the model does not accept audio (code -32603)"},
+		{"cohere-chat", block("assistant", `{"type":"image"}`),
+			"the model does not accept image in its own turn (code -32603)"},
 	} {
 		_, err := written(Options{Dialect: c.dialect}, c.params)
 		require.EqualError(t, err, c.want, c.dialect)

@@ -10,5 +10,8 @@ func (messages) Facts() dialect.Facts {
 		Volatile:  []string{"metadata"},
 		IDs:       []string{"messages.content.id", "messages.content.tool_use_id"},
 		LastEvent: `^event: ?message_stop\b|"type": ?"message_stop"`,
+		ToolNames: toolName.String(), End: reasons[dialect.EndTurn],
+		SmallModel: "claude-3-5-haiku", SmallPart: "haiku", LargeModel: "claude-opus-4",
+		Form: dialect.Form{ErrorFlag: true, NoAudio: true, ParsedInputs: true, UsesNeverEnd: true},
 	}
 }

@@ -19,6 +19,7 @@ const (
 	Anthropic       = "anthropic"        // Anthropic Messages
 	Gemini          = "gemini"           // Gemini generateContent and streamGenerateContent
 	Ollama          = "ollama"           // Ollama chat
+	CohereChat      = "cohere-chat"      // Cohere chat, version 2
 )
 
 // Role is the speaker. Providers with more roles are mapped: as in MCP, a tool result belongs to the user's turn.
@@ -138,18 +139,6 @@ func (r *Request) Turn() int {
 		}
 	}
 	return turn
-}
-
-// ArgumentsAreText reports whether the provider sends the arguments of tool uses as text, which may be invalid JSON.
-// Gemini and Ollama do not, and Anthropic only in a stream.
-func (r *Request) ArgumentsAreText() bool {
-	switch r.Dialect {
-	case Gemini, Ollama:
-		return false
-	case Anthropic:
-		return r.Stream
-	}
-	return true
 }
 
 // LastUserTurn returns the user's messages after the last assistant message.

@@ -25,4 +25,41 @@ type Facts struct {
 	Arguments []string
 	// LastEvent is a regular expression, in multi-line mode, for the last event of a stream; "" if no event is special.
 	LastEvent string
+	// Conversation is the member with the messages; "" for "messages".
+	Conversation string
+	// ToolNames is a regular expression for the names of tools that the provider accepts; "" if it accepts all of MCP's.
+	ToolNames string
+	// End is the finish reason of an answer that ends as usual.
+	End string
+	// SmallModel and LargeModel are names of models, as a server may give them as hints, and SmallPart is a part of the
+	// small one's name. "" if the format names no models.
+	SmallModel, LargeModel, SmallPart string
+	Form
+}
+
+// Form is what a provider's messages can hold, as far as it limits what can be required of a client.
+type Form struct {
+	// Unnamed: answers do not name the model.
+	Unnamed bool
+	// ErrorFlag: a tool result has a flag for an error, or a member.
+	ErrorFlag bool
+	// NoToolChoice: a request has no tool choice.
+	NoToolChoice bool
+	// NoAudio: no message can have a sound.
+	NoAudio bool
+	// BareImages: images are in a list of their own, without their type.
+	BareImages bool
+	// Doubles: numbers are doubles, so large integers are rounded.
+	Doubles bool
+	// Unordered: a message has one text and a list of tool uses, in no order.
+	Unordered bool
+	// Plans: the text beside tool uses is a plan of the model. Clients may treat it as thinking.
+	Plans bool
+	// LateUses: a stream may send a piece of a tool use with the finish reason, or after it.
+	LateUses bool
+	// ParsedInputs: plain answers have the input of a tool use as JSON, not as a text that may be invalid.
+	// ParsedStreams: streams too.
+	ParsedInputs, ParsedStreams bool
+	// UsesNeverEnd: an answer with a tool use never has the finish reason of a usual end.
+	UsesNeverEnd bool
 }

@@ -15,6 +15,9 @@ func (codec) Facts() dialect.Facts {
 		KeyVariables:  []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 		Volatile:      []string{"labels"},
 		IDs:           []string{"contents.parts.functionCall.id", "contents.parts.functionResponse.id"},
+		Conversation:  "contents", ToolNames: functionName.String(), End: "STOP",
+		SmallModel: "gemini-2.0-flash", SmallPart: "2.0-flash", LargeModel: "gemini-2.5-pro",
+		Form: dialect.Form{ErrorFlag: true, Doubles: true, LateUses: true, ParsedInputs: true, ParsedStreams: true},
 	}
 }
 

@@ -6,6 +6,8 @@ import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 func (codec) Facts() dialect.Facts {
 	return dialect.Facts{
 		Base: "/native", Provider: "native", Path: "/native", Volatile: []string{"_meta", "metadata"},
-		IDs: []string{"messages.content.id", "messages.content.toolUseId"},
+		IDs:  []string{"messages.content.id", "messages.content.toolUseId"},
+		End:  string(dialect.EndTurn),
+		Form: dialect.Form{ErrorFlag: true},
 	}
 }

@@ -8,7 +8,11 @@ func (chat) Facts() dialect.Facts {
 		Provider: "ollama", Address: "http://127.0.0.1:11434", Path: "/api/chat",
 		BaseVariables: []string{"OLLAMA_HOST"}, KeyVariables: []string{"OLLAMA_API_KEY"},
 		Volatile: []string{"keep_alive"}, LastEvent: `"done": ?true`,
-		IDs:       []string{"messages.tool_calls.id", "messages.tool_call_id"},
-		Arguments: []string{"messages.tool_calls.function.arguments"},
+		IDs:        []string{"messages.tool_calls.id", "messages.tool_call_id"},
+		Arguments:  []string{"messages.tool_calls.function.arguments"},
+		End:        reasons[dialect.EndTurn],
+		SmallModel: "llama3.2:1b", SmallPart: "3.2:1b", LargeModel: "llama3.3",
+		Form: dialect.Form{NoToolChoice: true, NoAudio: true, BareImages: true, Unordered: true, LateUses: true,
+			ParsedInputs: true, ParsedStreams: true},
 	}
 }

@@ -11,6 +11,8 @@ func (c chat) Facts() dialect.Facts {
 	f.Path, f.LastEvent = "/chat/completions", `^data: ?\[DONE\]`
 	f.IDs = []string{"messages.tool_calls.id", "messages.tool_call_id"}
 	f.Arguments = []string{"messages.tool_calls.function.arguments"}
+	f.End = reasons[dialect.EndTurn]
+	f.Form = dialect.Form{Unordered: true, LateUses: true}
 	return f
 }
 
@@ -20,7 +22,7 @@ func (o responses) Facts() dialect.Facts {
 		return dialect.Facts{Base: o.base, Compatible: dialect.OpenAIResponses}
 	}
 	f := facts
-	f.Path = "/responses"
+	f.Path, f.Conversation, f.End = "/responses", "input", "completed"
 	f.LastEvent = `^event: ?response\.(?:completed|incomplete|failed)\b|` +
 		`"type": ?"response\.(?:completed|incomplete|failed)"`
 	f.IDs, f.Arguments = []string{"input.call_id", "input.id"}, []string{"input.arguments"}
@@ -29,7 +31,9 @@ func (o responses) Facts() dialect.Facts {
 
 // facts are those of both APIs.
 var facts = dialect.Facts{
-	Base: "/v1", Provider: "openai", Address: "https://api.openai.com",
+	SmallModel: "gpt-4o-mini", SmallPart: "4o-mini", LargeModel: "gpt-4.1",
+	ToolNames: `^[a-zA-Z0-9_-]{1,64}$`,
+	Base:      "/v1", Provider: "openai", Address: "https://api.openai.com",
 	BaseVariables: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, KeyVariables: []string{"OPENAI_API_KEY"},
 	Volatile: []string{"user", "safety_identifier", "prompt_cache_key", "metadata"},
 }

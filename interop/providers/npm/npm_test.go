@@ -47,6 +47,7 @@ func TestEverySDKHasTheSameConversation(t *testing.T) {
 		{sdk: dialect.Anthropic, reasons: [2]string{"tool_use", "end_turn"}},
 		{sdk: dialect.Gemini, reasons: [2]string{"STOP", "STOP"}},
 		{sdk: dialect.Ollama, reasons: [2]string{"stop", "stop"}},
+		{sdk: dialect.CohereChat, reasons: [2]string{"TOOL_CALL", "COMPLETE"}},
 	} {
 		for _, how := range []string{"plain", "streamed"} {
 			t.Run(c.sdk+"/"+how, func(t *testing.T) {
@@ -92,14 +93,14 @@ func weather(t *testing.T) *llm.Server {
 func TestEverySDKIsRecordedAndReplayedThroughTheProxy(t *testing.T) {
 	installed(t)
 	for _, sdk := range []string{dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini,
-		dialect.Ollama} {
+		dialect.Ollama, dialect.CohereChat} {
 		t.Run(sdk, func(t *testing.T) {
 			model := weather(t)
 			path := filepath.Join(t.TempDir(), "talk.yaml")
 			var heard []string
 			for _, mode := range []cassettes.Mode{cassettes.RecordAnew, cassettes.ReplayOnly} {
 				options := []cassettes.Option{cassettes.WithMode(mode), cassettes.WithOrigin(cassettes.Scripted)}
-				for _, provider := range []string{"openai", "anthropic", "gemini", "ollama"} {
+				for _, provider := range []string{"openai", "anthropic", "gemini", "ollama", "cohere"} {
 					options = append(options, cassettes.WithUpstream(provider, model.URL))
 				}
 				proxy, err := cassettes.StartProxy(path, options...)

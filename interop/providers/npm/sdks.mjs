@@ -109,6 +109,41 @@ const sdks = {
       },
     };
   },
+  "cohere-chat": async () => {
+    const { CohereClientV2 } = await import("cohere-ai");
+    const client = new CohereClientV2({ environment: base, token: "co-test", maxRetries: 0 });
+    const tools = [{ type: "function", function: { name: "get_weather", description, parameters: schema } }];
+    return {
+      user: (text) => [{ role: "user", content: text }],
+      answers: (turn, calls) => [
+        { role: "assistant", toolPlan: turn.toolPlan, toolCalls: turn.toolCalls },
+        ...calls.map((c) => ({ role: "tool", toolCallId: c.id, content: [{ type: "document", document: { data: { output: results[c.input.city] } } }] })),
+      ],
+      ask: async (messages) => {
+        const body = { model: "command-a-03-2025", maxTokens: 100, messages, tools };
+        if (!streamed) {
+          const { message, finishReason } = await client.chat(body);
+          return whole(message, finishReason);
+        }
+        const turn = { content: [], toolPlan: "", toolCalls: [] };
+        let reason;
+        for await (const event of await client.chatStream(body)) {
+          const delta = event.delta?.message;
+          if (event.type === "content-start") turn.content[event.index] = { ...delta.content };
+          if (event.type === "content-delta") turn.content[event.index].text += delta.content.text;
+          if (event.type === "tool-plan-delta") turn.toolPlan += delta.toolPlan;
+          if (event.type === "tool-call-start") turn.toolCalls[event.index] = structuredClone(delta.toolCalls);
+          if (event.type === "tool-call-delta") turn.toolCalls[event.index].function.arguments += delta.toolCalls.function.arguments;
+          reason = event.delta?.finishReason ?? reason;
+        }
+        return whole(turn, reason);
+      },
+    };
+    function whole(turn, reason) {
+      const calls = (turn.toolCalls ?? []).map((c) => ({ id: c.id, name: c.function.name, input: JSON.parse(c.function.arguments) }));
+      return { text: (turn.toolPlan ?? "") + (turn.content ?? []).map((c) => c.text).join(""), calls, reason, turn };
+    }
+  },
 };
 
 const { ask, user, answers } = await sdks[sdk]();
@@ -118,7 +153,7 @@ history.push(...answers(first.turn, first.calls));
 const last = await ask(history);
 const failed = await ask(user("Please fail.")).then(
   () => undefined,
-  (error) => ({ status: error.status ?? error.status_code, says: String(error.message ?? error).includes("too many requests, as asked") }),
+  (error) => ({ status: error.status ?? error.status_code ?? error.statusCode, says: String(error.message ?? error).includes("too many requests, as asked") }),
 );
 const shown = ({ text, calls, reason }) => ({ text, calls: calls.map(({ name, input }) => ({ name, input })), reason });
 console.log(JSON.stringify({ first: shown(first), last: shown(last), failed }));

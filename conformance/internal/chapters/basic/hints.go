@@ -7,17 +7,29 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// Names of small and large models of several providers, so that a client of any provider may know one of each; and
-// parts of the small ones' names.
+// Names of small and large models of all providers, so that a client of any provider may know one of each; and parts of
+// the small ones' names.
 var (
-	smallModels = []string{"gpt-4o-mini", "claude-3-5-haiku", "gemini-2.0-flash", "llama3.2:1b"}
-	largeModels = []string{"gpt-4.1", "claude-opus-4", "gemini-2.5-pro", "llama3.3"}
-	nameParts   = []string{"4o-mini", "haiku", "2.0-flash", "3.2:1b"}
+	smallModels = named(func(f *dialect.Facts) string { return f.SmallModel })
+	largeModels = named(func(f *dialect.Facts) string { return f.LargeModel })
+	nameParts   = named(func(f *dialect.Facts) string { return f.SmallPart })
 )
+
+func named(of func(*dialect.Facts) string) (names []string) {
+	for _, d := range llm.APIs() {
+		facts := llm.FactsOf(d)
+		if name := of(&facts); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // The rounds of the case, by the preferences of the sampling request.
 const (

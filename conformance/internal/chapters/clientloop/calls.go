@@ -125,7 +125,7 @@ func fedBack(e *evidence.Case, use *dialect.Block, call *evidence.ToolCall) *che
 	if !evidence.Contains(evidence.DecodeJSON(found), sent.Text) {
 		return show(check.Fail("expected the result of %s under the id of its use, found another", use.Name))
 	}
-	flagged := slices.Contains([]string{dialect.Native, dialect.Anthropic, dialect.Gemini}, x.Dialect)
+	flagged := llm.FactsOf(x.Dialect).ErrorFlag
 	around := strings.ReplaceAll(string(found), sent.Text, "")
 	switch {
 	case sent.IsError && flagged && !given.IsError && !saysFailure.MatchString(around):

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
@@ -65,7 +66,7 @@ var badJSONTold = rule(check.Check{
 	Fix: "Give the model a tool result under the id of its use that says that the arguments are invalid JSON. Then ask " +
 		"it again.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		if turns := e.Session.HostTurns(); len(turns) > 0 && !turns[0].Request.ArgumentsAreText() {
+		if turns := e.Session.HostTurns(); len(turns) > 0 && !llm.ArgumentsAreText(turns[0].Request) {
 			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
 		}
 		return told(e, jsonTool).Verdict

@@ -125,6 +125,6 @@ var lateDelta = check.Check{
 // it.
 func allowsLateFragments(e *evidence.Case) *check.Verdict {
 	d := e.Rounds[0].LastExchange().Request.Dialect
-	return check.Unless(slices.Contains([]string{dialect.OpenAIChat, dialect.Gemini, dialect.Ollama}, d),
+	return check.Unless(llm.FactsOf(d).LateUses,
 		check.NotApplicable("a stream of %s cannot send a late fragment", d))
 }

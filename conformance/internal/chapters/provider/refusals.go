@@ -55,8 +55,8 @@ var refusalTold = check.Check{
 }
 
 // endsAsUsual reports whether the provider gave a refusal the stop reason of any other answer. OpenAI and compatible
-// providers mark a refusal by its field, if at all, and Ollama has one stop reason for everything.
+// providers mark a refusal by its field, if at all, and Ollama and Cohere have no word for it.
 func endsAsUsual(x *evidence.Exchange) bool {
 	reply := x.Reply()
-	return reply != nil && (reply.FinishReason == "stop" || reply.FinishReason == "completed")
+	return reply != nil && reply.FinishReason == llm.FactsOf(x.Dialect).End
 }

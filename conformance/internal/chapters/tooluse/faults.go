@@ -27,8 +27,8 @@ var stopBesideCalls = check.Check{
 	Fix:   "Read every tool call in the answer, whatever the finish reason is.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if dialectOf(r) == dialect.Anthropic {
-			return check.NotApplicable("no provider of Anthropic's API reports the end of the turn beside a tool call")
+		if d := dialectOf(r); llm.FactsOf(d).UsesNeverEnd {
+			return check.NotApplicable("the provider never reports the end of the turn beside a tool call in %s", d)
 		}
 		if how := check.RefusalWithTools(e, r); how != "" {
 			_, place, _ := saidBy(e, 1)
@@ -66,7 +66,7 @@ var badArguments = check.Check{
 		switch {
 		case v != nil:
 			return *v
-		case !x.Request.ArgumentsAreText():
+		case !llm.ArgumentsAreText(x.Request):
 			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
 		}
 		said, v := calledWith(r, isTorn)
