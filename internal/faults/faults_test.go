@@ -44,17 +44,15 @@ func TestTheScoreCountsWhatFiredAndIsNotLegal(t *testing.T) {
 	require.InDelta(t, 100, (&faults.Report{}).Score(), 0.01)
 }
 
-// The whole matrix plays three seeds. Together they must reach the goal, which is for each seed.
+// The whole matrix plays three seeds. Each must reach the goal.
 func TestMostFaultsAreNamed(t *testing.T) {
 	if os.Getenv("MCP_CONFORM_MATRIX") != "whole" {
 		return
 	}
 	const seeds = 3
-	sum := 0.0
 	for seed := range uint64(seeds) {
 		r := run(t, seed+1, 100, 0)
 		t.Log(r.Text())
-		sum += r.Score()
+		require.GreaterOrEqual(t, r.Score(), float64(faults.Goal))
 	}
-	require.GreaterOrEqual(t, sum/seeds, float64(faults.Goal))
 }

@@ -1,6 +1,10 @@
 package faults
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
 
 // change is a group of faults that a correct client may have.
 type change struct {
@@ -39,6 +43,8 @@ var changes = []change{
 		noValue + "|null|empty|double|duplicate|drop first|drop last|" + otherText,
 		"client/sampling: the client may modify temperature, stop sequences and metadata, which are hints"},
 	{modelRequest, `stream`, noValue + "|null", "Ollama's API: a chat is streamed unless stream is false"},
+	{modelRequest, `store`, "",
+		"OpenAI's API, store: whether the provider keeps the response, which is the client's choice"},
 	{modelRequest, `contents\[role=user\]\.role`, noValue + "|null", "Gemini's API: content without a role is a user's"},
 	{modelRequest, `tools.*\.description`, "append",
 		"server/tools: a description is text for the model; the server's is in it"},
@@ -46,6 +52,12 @@ var changes = []change{
 		"client/sampling, Model Preferences: the client makes the final model selection"},
 	{samplingRequest, `.*annotations(\..*)?`, "",
 		"schema, Annotations: optional annotations for the client, which may use them to inform how objects are used"},
+	{samplingRequest, `.*\[type=resource_link\]\.(name|title|description|mimeType|size|type)`, noValue + "|null|empty",
+		"server/tools, Resource Links: no provider has a block for links; the model needs the address"},
+	{samplingRequest, `.*\[type=resource_link\]\.(type|size)`, "",
+		"server/tools, Resource Links: no provider has a block for links, so their type is the client's word"},
+	{samplingRequest, `.*\[type=resource\]\.resource\.(uri|mimeType)`, noValue + "|null|empty",
+		"schema, EmbeddedResource: it is up to the client how best to render embedded resources for the model"},
 	{samplingRequest, `.*\bcomExample.*`, "", "basic: unknown members mean nothing to the client"},
 	{samplingRequest, `.*_meta(\..*)?`, "",
 		"basic, _meta: reserved for additional metadata; no provider has a field for it"},
@@ -61,10 +73,13 @@ var changes = []change{
 	{`.*`, `params\._meta\.progressToken`, noValue + "|double|retype|" + otherText,
 		"basic/utilities/progress: a party that wants progress MAY include a token of any value"},
 	{`notifications/progress`, ``, noValue, "basic/utilities/progress: the receiver MAY send none"},
+	{`tools/call|prompts/get|resources/read`, `params\._meta`, noValue, "schema, RequestParams._meta: optional"},
+	{`notifications/progress`, `params\.progress`, "double",
+		"basic/utilities/progress: the progress is what the client counts, as long as it increases"},
 	{`notifications/progress`, `params\.(total|message)`, noValue, "basic/utilities/progress: the member is optional"},
 	{`notifications/progress`, `params\.(total|message)`, "double|empty|" + otherText,
 		"basic/utilities/progress: the total is what the client knows of it so far, and the message any text"},
-	{`notifications/tasks/status`, ``, noValue + "|duplicate",
+	{`notifications/tasks/status`, `|method`, noValue + "|duplicate|" + otherText,
 		"basic/utilities/tasks: a receiver MAY send status notifications, on which requestors do not rely"},
 	{`response|notifications/tasks/status`, `(params|result(\.task|\.tasks\[\])?)\.(pollInterval|statusMessage)`,
 		noValue + "|double|" + otherText, "schema, Task: the member is optional, and any value will do"},
@@ -87,6 +102,8 @@ var changes = []change{
 	{modelReply, `(.*\.)?(stopReason|stop_reason|finish_reason|finishReason|done_reason)`,
 		noValue + "|null|empty|" + otherText,
 		"schema, CreateMessageResult.stopReason: optional, if known; a standard one that is false is not legal"},
+	{modelReply, `.*\[type=refusal\]\.type`, "",
+		"schema, CreateMessageResult.stopReason: a refusal has no standard one; the words of the refusal reach the server"},
 	{modelReply, `(.*\.)?(model|modelVersion)`, noValue + "|append|cut",
 		"schema, CreateMessageResult.model: the name of the model; it has aliases, and the client knows what it asked for"},
 	{`tools/call|` + retry, `params\.arguments`, noValue, "schema, CallToolRequestParams.arguments: optional"},
@@ -106,6 +123,11 @@ func legal(f *Fault, refused bool) string {
 	const content = `messages.*\[type=(image|audio|resource|resource_link)\].*`
 	if refused && f.Kind == samplingRequest && (matches(content, f.Pattern) || f.Condition == "media") {
 		return "client/sampling: the client may refuse a request, such as one with content that its model does not take"
+	}
+	const keyword = `tools(\[\]\.inputSchema|\[type=function\]\.function\.parameters)(\..*)?\.` +
+		`(additionalProperties|default|(min|max)(Length|Items|imum)|pattern|format)`
+	if f.Setting.Dialect == dialect.Ollama && matches(keyword, f.Pattern) {
+		return "Ollama's API, ToolFunctionParameters and ToolProperty: it does not read this keyword"
 	}
 	const use = `.*(functionCall|tool_calls|tool_use|function_call).*`
 	if f.Kind == modelReply && f.Condition == "without-tools" && matches(use, f.Pattern) {

@@ -31,7 +31,7 @@ const (
 	// shownChanges is how many changes of a single fault are kept.
 	shownChanges = 5
 	// correctRuns is how often the correct client is played, at most, to see whether a misreading shows.
-	correctRuns = 3
+	correctRuns = 6
 )
 
 // one draws and plays the nth fault, counted from 0.
@@ -213,7 +213,7 @@ func (t *traffic) allows(run map[string]int) bool {
 
 // madeUp matches ids and times that are new in each run.
 var madeUp = regexp.MustCompile(`"(taskId|id|call_id|tool_call_id|tool_use_id|toolUseId|thoughtSignature|` +
-	`progressToken|createdAt|lastUpdatedAt)":("[^"]*"|[0-9]+)`)
+	`progressToken|requestState|createdAt|lastUpdatedAt)":("[^"]*"|[0-9]+)`)
 
 // written counts what the client sent to the server and to the model, without what the model refused. The order does
 // not count: clients do not answer concurrent requests in the same order each time.

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
@@ -56,6 +58,13 @@ var alwaysEdits = edits{
 	"answers-as-text": out(func(m *Message) {
 		if m.AnswersSample() {
 			m.Header.Set("Content-Type", "text/plain;charset=UTF-8")
+		}
+	}),
+	"lower-keys": onRetry(func(m *Message) {
+		responses := member(m.Params(), "inputResponses")
+		for key, response := range maps.Clone(responses) {
+			delete(responses, key)
+			responses[strings.ToLower(key)] = response
 		}
 	}),
 	"adds-a-key": onRetry(func(m *Message) {

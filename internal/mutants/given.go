@@ -3,6 +3,8 @@ package mutants
 import (
 	"encoding/base64"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
@@ -49,6 +51,42 @@ var givenEdits = edits{
 		delete(b, "data")
 		delete(b, "mimeType")
 	})),
+	"equal-messages-once": params(func(p object) {
+		messages, _ := p["messages"].([]any)
+		p["messages"] = slices.CompactFunc(slices.Clone(messages), func(a, b any) bool { return Key(a) == Key(b) })
+	}),
+	"failures-with-data-as-success": params(eachBlock("tool_result", func(b object) {
+		if b["structuredContent"] != nil {
+			delete(b, "isError")
+		}
+	})),
+	"renames-links": params(eachBlock("tool_result", func(b object) {
+		for _, link := range ofType(b["content"], "resource_link") {
+			link["name"] = "link"
+		}
+	})),
+	"dashes-as-underscores": result(eachUse(func(_ int, use object) {
+		use["name"] = strings.ReplaceAll(text(use, "name"), "-", "_")
+	})),
+	"flags-as-text": request(eachBlock("tool_result", func(b object) {
+		if failed, ok := b["isError"].(bool); ok {
+			b["isError"] = strconv.FormatBool(failed)
+		}
+	})),
+	"data-as-text": request(eachBlock("tool_result", func(b object) {
+		if b["structuredContent"] != nil {
+			b["structuredContent"] = object{"text": string(mcpjson.Marshal(b["structuredContent"]))}
+		}
+	})),
+	"capital-detail": request(func(body object) {
+		eachItem(body["messages"], func(m object) {
+			eachItem(m["content"], func(part object) {
+				if image, ok := part["image_url"].(object); ok {
+					image["detail"] = "HIGH"
+				}
+			})
+		})
+	}),
 	"drops-the-first-message": history(func(p object) {
 		if messages, _ := p["messages"].([]any); len(messages) > 3 {
 			p["messages"] = messages[1:]

@@ -75,6 +75,33 @@ var chatVariations = of(reference.Config{}, "chat-",
 		})),
 	v("no-system-prompt", "drops the system prompt", promptIsOwn, prompts,
 		prompted(func(body object) { body["messages"] = array(body["messages"])[1:] })),
+	v("own-words", "puts its own words and the date around the system prompt", promptIsOwn, prompts,
+		prompted(func(body object) {
+			editText(objects(body["messages"])[0], func(prompt string) string {
+				return "You are Acme's assistant. Today is 22 November 2026.\n\n" + prompt + "\n\nAnswer in the user's language."
+			})
+		})),
+	v("detail", "says how closely the model looks at an image", ownSettings, "basic parallel",
+		each("messages", each("content", func(part object) {
+			if image, ok := part["image_url"].(object); ok {
+				image["detail"] = "high"
+			}
+		}))),
+	v("types-as-variants", "offers a parameter of several types with a variant for each",
+		"JSON Schema: both accept the same values", "tool-use/two-turns", eachFunction(func(function object) {
+			_, properties := parameters(function)
+			for _, property := range properties {
+				p := property.(object)
+				if types, ok := p["type"].([]any); ok {
+					delete(p, "type")
+					var variants []any
+					for _, name := range types {
+						variants = append(variants, object{"type": name})
+					}
+					p["anyOf"] = variants
+				}
+			}
+		})),
 	v("developer-role", "sends the system prompt with the role developer", saysSame, prompts,
 		eachRole("system", func(m object) { m["role"] = "developer" })),
 	v("wrapped-prompt", "adds tags around the user's text", "MCP: the client may edit the prompt with its user",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
@@ -40,6 +41,36 @@ var hostVariations = of(reference.Config{}, "host-",
 				}
 				return name
 			})), plainChat),
+	edited("own-links", "writes a link with its title, or without a name", resultForm, "parallel",
+		mutants.Edit{Params: eachToolResult(func(b object) {
+			for _, link := range ofType(b["content"], "resource_link") {
+				link["type"] = "link"
+				if delete(link, "name"); text(link, "title") != "" {
+					link["name"] = link["title"]
+				}
+			}
+		})}),
+	edited("own-native-form", "writes all content as arrays, structured content as text, and no empty texts",
+		blockOrArray, hostCases,
+		mutants.Edit{Params: func(p object) {
+			for _, m := range objects(p["messages"]) {
+				if block, ok := m["content"].(object); ok {
+					m["content"] = []any{block}
+				}
+			}
+			eachToolResult(func(b object) {
+				for _, inner := range ofType(b["content"], "text") {
+					if inner["text"] == "" {
+						delete(inner, "text")
+					}
+				}
+				if b["structuredContent"] != nil {
+					b["content"] = append(slices.Clip(array(b["content"])),
+						textBlock(string(mcpjson.Marshal(b["structuredContent"]))))
+					delete(b, "structuredContent")
+				}
+			})(p)
+		}}, with(reference.Config{Dialect: "native", Plain: true})),
 	edited("no-tools-and-no-filter", "offers no tools if the choice is none, and returns what the model uses anyway",
 		"without tools, nobody is to blame for a model that uses one", "tool-use", mutants.Edit{
 			Params: func(p object) {
@@ -110,6 +141,15 @@ func chatNames(change func(string) string) func(object) {
 			function(choice)
 		}
 	}
+}
+
+// eachToolResult edits each tool result in the params of a sampling request.
+func eachToolResult(edit func(result object)) func(params object) {
+	return each("messages", func(m object) {
+		for _, b := range ofType(m["content"], "tool_result") {
+			edit(b)
+		}
+	})
 }
 
 // systemMessages returns how many messages at the beginning are of the system.

@@ -67,6 +67,12 @@ var responsesVariations = of(reference.Config{Dialect: dialect.OpenAIResponses},
 				body["tools"] = []any{}
 			}
 		}),
+	v("detail", "has the model look at the original of an image", ownSettings, "basic parallel",
+		each("input", each("content", func(part object) {
+			if part["type"] == "input_image" {
+				part["detail"] = "original"
+			}
+		}))),
 	v("omits-strict", "leaves it to the provider whether tools are strict", "OpenAI: strict is optional", tools,
 		each("tools", func(tool object) { delete(tool, "strict") })),
 )

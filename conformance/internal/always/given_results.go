@@ -55,6 +55,9 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 			return c.otherResult(w, g, part)
 		}
 	}
+	if link := mislabelled(w, g); link != "" {
+		return c.otherResult(w, g, link)
+	}
 	if strict && !givenAlone(texts, g) && !givenAlone(allTexts(w), g) {
 		return c.otherResult(w, g, strings.Join(texts, "\n"))
 	}
@@ -117,6 +120,46 @@ func (c *comparison) resourceParts(b *dialect.Block) []string {
 		}
 	}
 	return parts
+}
+
+// mislabelled returns the JSON of a link whose address is in an object of the result, beside a name, a title, a
+// description or a type that the link does not have; "" for none. What a client leaves out is its choice.
+func mislabelled(w, g *item) string {
+	for i := range w.Content {
+		b := &w.Content[i]
+		link, _ := evidence.DecodeJSON(b.Raw).(map[string]any)
+		if b.Type != dialect.Other || link["uri"] == nil {
+			continue
+		}
+		wrong := false
+		for _, tree := range g.trees() {
+			each(tree, func(value any) {
+				o, _ := value.(map[string]any)
+				wrong = wrong || o["uri"] == link["uri"] && !describes(o, link)
+			})
+		}
+		if wrong {
+			return string(b.Raw)
+		}
+	}
+	return ""
+}
+
+// describes reports whether an object has nothing but words of the link where the link has words.
+func describes(o, link map[string]any) bool {
+	for _, name := range []string{"name", "title", "description", "mimeType"} {
+		own, has := link[name].(string)
+		given := o[name]
+		if text, isText := given.(string); !has || given == nil || isText && (text == "" || strings.Contains(text, own)) {
+			continue
+		}
+		known := false
+		each(link, func(value any) { known = known || value == given })
+		if !known {
+			return false
+		}
+	}
+	return true
 }
 
 func hasMedia(b *item) bool { return slices.ContainsFunc(b.Content, isMedium) }
@@ -260,8 +303,9 @@ func isJSONOf(value any, text string) bool {
 // hasStructured reports whether a result has the structured content. Beside a text it may be left out, except in MCP's
 // own form, unless the text says the same.
 func (g *item) hasStructured(structured []byte, beside bool, provider string) bool {
-	if same, _ := sameJSON(at(g.Raw, "structuredContent"), structured); same || beside && provider != dialect.Native {
-		return true
+	given := at(g.Raw, "structuredContent")
+	if same, _ := sameJSON(given, structured); same || given != nil || beside && provider != dialect.Native {
+		return same || given == nil
 	}
 	return g.hasJSON(string(structured))
 }

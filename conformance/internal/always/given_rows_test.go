@@ -119,6 +119,14 @@ var legalChanges = []given{
 		`{\"name\":\"nine\",\"type\":\"resource_link\",\"uri\":\"weather:nine\"}\nweather:log:\nnoon`,
 		`see weather:nine\nnoon`,
 	}},
+	{name: "a link without a name", legal: "resources as text", params: otherResults, dialect: chat, edits: edits{
+		`\"name\":\"nine\",`,
+		``,
+	}},
+	{name: "a link in the client's form", legal: "resources as text", params: otherResults, dialect: chat, edits: edits{
+		`\"name\":\"nine\",\"type\":\"resource_link\"`,
+		`\"title\":\"nine\",\"type\":\"link\"`,
+	}},
 	{name: "the image follows", legal: "media after results", params: otherResults, dialect: anthropic, edits: edits{
 		`,{"source":{"data":"AAECAwQF","media_type":"image/png","type":"base64"},"type":"image"}],"` +
 			`tool_use_id":"b2"`,
@@ -394,6 +402,28 @@ var faults = []given{
 			`"structuredContent":{"mm":10},`,
 			``,
 		}},
+	{name: "structured content is changed beside a text, in MCP's own form", path: `b1`, params: textAndStructured,
+		dialect: native, edits: edits{
+			`{"mm":10}`,
+			`{"mm":11}`,
+		}},
+	{name: "an invalid block in MCP's own form", path: `valid params`, params: otherResults, dialect: native, edits: edits{
+		`"resource_link"`,
+		`""`,
+	}},
+	{name: "a flag that is a string, in MCP's own form", path: `valid params`, params: weatherTalk, dialect: native,
+		edits: edits{
+			`"isError":true`,
+			`"isError":"true"`,
+		}},
+	{name: "a link has another name", path: `weather:nine`, params: otherResults, dialect: chat, edits: edits{
+		`\"name\":\"nine\"`,
+		`\"name\":\"enin\"`,
+	}},
+	{name: "a link's name is a number", path: `weather:nine`, params: otherResults, dialect: chat, edits: edits{
+		`\"name\":\"nine\"`,
+		`\"name\":7`,
+	}},
 	{name: "an image of a result is lost", path: `image/png`, params: otherResults, dialect: chat, edits: edits{
 		`,{"content":[{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}],"r` +
 			`ole":"user"}`,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -12,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
 var modelWasGivenCheck = check.Check{
@@ -48,7 +50,7 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 				continue
 			}
 			compared++
-			switch d := compare(r.Params, x.Request); {
+			switch d := cmp.Or(compare(r.Params, x.Request), invalidParams(ev, r, x), foreign(ev, r, x)); {
 			case d == nil:
 				if v := refused(r, x); v != nil {
 					return *v
@@ -133,6 +135,21 @@ func (d *difference) verdict(r *evidence.Round, x *evidence.Exchange) check.Verd
 	}
 	return v.ShowAs("server sent", r.Asked.At(d.sent), "%s", excerpt(r.Raw, d.sent)).
 		ShowAs("model received", x.At(d.given), "%s", excerpt(x.Request.Body, d.given))
+}
+
+// invalidParams returns the difference for a request in MCP's own form that is invalid although the sampling request is
+// valid. Members may be missing: Go's SDK omits an empty text, which says nothing. What must be there is compared.
+func invalidParams(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *difference {
+	validate := func(params []byte) error {
+		return schema.Validate(string(ev.Revision), schema.CreateMessageRequestParams, params)
+	}
+	if x.Request.Dialect != dialect.Native || validate(r.Raw) != nil {
+		return nil
+	}
+	if err := validate(x.Request.Body); err != nil && !strings.Contains(err.Error(), "missing property") {
+		return &difference{want: "valid params", got: err.Error()}
+	}
+	return nil
 }
 
 // excerpt returns the JSON at a path.

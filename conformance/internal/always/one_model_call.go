@@ -3,6 +3,7 @@ package always
 import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
 
 var oneModelCall = check.Check{
@@ -44,7 +45,7 @@ var oneModelCall = check.Check{
 func wholeCalls(r *evidence.Round) []*evidence.Exchange {
 	var whole []*evidence.Exchange
 	for _, x := range r.CompletedCalls() {
-		if x.End.Fault == "" {
+		if llm.ArrivesWhole(x.End.Fault) {
 			whole = append(whole, x)
 		}
 	}

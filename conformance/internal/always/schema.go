@@ -213,6 +213,9 @@ func (s *schemas) same(got, want any) bool {
 		return evidence.Equal(got, want) || got == nil && want == true
 	}
 	have, isObject := got.(map[string]any)
+	if splitsTypes(have, wanted) || splitsTypes(wanted, have) {
+		return s.sameSet(byType(have), byType(wanted), func(v any) bool { return v.(map[string]any)["type"] == "null" })
+	}
 	if variants, ok := have["anyOf"].([]any); ok && wanted["anyOf"] == nil {
 		return slices.ContainsFunc(variants, func(v any) bool { return s.same(v, want) }) && s.onlyNull(variants, want)
 	}

@@ -80,3 +80,34 @@ func TestASchemaMayReferToItself(t *testing.T) {
 	require.False(t, offered(dialect.Native, `{}`, `{}`, endless))
 	require.NotPanics(t, func() { offered(dialect.Native, `{}`, endless, endless) })
 }
+
+// A list of types and a variant for each accept the same values.
+func TestTypesMayBeVariants(t *testing.T) {
+	const types = `{"type":["string","null"],"description":"d","minLength":1}`
+	const variants = `{"anyOf":[{"type":"string","minLength":1},{"type":"null"}],"description":"d"}`
+	const numbers = `{"type":["integer","string"],"minimum":0,"pattern":"^a"}`
+	for name, c := range map[string]struct {
+		got, sent string
+		want      bool
+	}{
+		"variants": {variants, types, true},
+		"types":    {types, variants, true},
+		"described in variants": {`{"anyOf":[{"type":"null"},{"type":"string","description":"d","minLength":1}]}`, types,
+			true},
+		"null added": {`{"anyOf":[{"type":"integer","minimum":0},{"type":"string","pattern":"^a"},{"type":"null"}]}`,
+			numbers, true},
+		"values": {`{"anyOf":[{"type":"string","enum":["a"]},{"type":"null"}]}`,
+			`{"type":["string","null"],"enum":["a",null]}`, true},
+		"null lost":    {`{"anyOf":[{"type":"string","minLength":1}],"description":"d"}`, types, false},
+		"a word lost":  {`{"anyOf":[{"type":"string"},{"type":"null"}],"description":"d"}`, types, false},
+		"a type lost":  {`{"anyOf":[{"type":"integer","minimum":0}]}`, numbers, false},
+		"another type": {`{"type":["object","null"]}`, `{"anyOf":[{"type":"string"},{"type":"array"}]}`, false},
+		"a type added": {`{"anyOf":[{"type":"string","minLength":1},{"type":"null"},{"type":"array"}],"description":"d"}`,
+			types, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			property := func(schema string) string { return `{"type":"object","properties":{"a":` + schema + `}}` }
+			require.Equal(t, c.want, offered(dialect.OpenAIChat, `{}`, property(c.got), property(c.sent)))
+		})
+	}
+}

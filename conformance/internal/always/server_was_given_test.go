@@ -169,6 +169,7 @@ func TestOnlyResultsOfWholeRepliesAreCompared(t *testing.T) {
 	}
 	judges(t, serverWasGiven, "basic/question",
 		tracetest.InNative(fails("a whole reply", ends(trace.ModelEnd{Status: 200}))),
+		tracetest.InNative(fails("a reply in pieces", ends(trace.ModelEnd{Status: 200, Fault: "SplitEveryByte()"}))),
 		tracetest.InNative(inapplicable("a reply that the model cut", ends(trace.ModelEnd{Status: 200, Fault: "cut"}))),
 		tracetest.InNative(inapplicable("an error of the model", ends(trace.ModelEnd{Status: 500}))),
 		tracetest.InNative(tracetest.Legacy(inapplicable("an error in place of a result", func(s *session) {

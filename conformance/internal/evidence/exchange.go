@@ -80,7 +80,7 @@ func (s *Session) answers(end *trace.Event) bool {
 
 // AnsweredWhole reports whether a response of the model arrived that the model did not cut.
 func (r *Round) AnsweredWhole() bool {
-	return slices.ContainsFunc(r.CompletedCalls(), func(x *Exchange) bool { return x.End.Fault == "" })
+	return slices.ContainsFunc(r.CompletedCalls(), func(x *Exchange) bool { return llm.ArrivesWhole(x.End.Fault) })
 }
 
 // Reply returns what the model said; nil if its response cannot be decoded or is an error. The first call decodes it,

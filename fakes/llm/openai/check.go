@@ -221,6 +221,18 @@ func (p *part) check(allowed []string, s *style) *dialect.Error {
 	if _, _, err := dataURI(url); err != nil && !errors.Is(err, errNotData) {
 		return invalidAt(p.path, "image_url.url", "invalid_base64", "has an image that cannot be read: %v", err)
 	}
+	if s.isOpenAI {
+		return checkDetail(image, p.path+".image_url.detail")
+	}
+	return nil
+}
+
+// checkDetail checks how closely the model looks at an image. Responses have "original" too (API reference of 2026).
+func checkDetail(image dialect.Members, path string, also ...string) *dialect.Error {
+	known := append([]string{"low", "high", "auto"}, also...)
+	if detail := image.Text("detail"); dialect.IsKind(image.Raw("detail"), '"') && !slices.Contains(known, detail) {
+		return unsupported(path, detail, known...)
+	}
 	return nil
 }
 

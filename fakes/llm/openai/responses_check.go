@@ -301,6 +301,7 @@ func (p *part) checkFlat(allowed []string) *dialect.Error {
 		if _, _, err := dataURI(p.Text("image_url")); err != nil && !errors.Is(err, errNotData) {
 			return invalidAt(p.path, "image_url", "invalid_value", "has an image that cannot be read: %v", err)
 		}
+		return checkDetail(p.Members, p.path+".detail", "original")
 	case "input_audio":
 		if !dialect.IsKind(p.Raw("input_audio"), '{') {
 			return missing(p.path, "input_audio")

@@ -24,7 +24,7 @@ var turns = harness.Case{
 			text("assistant", "Where did you see them last?\r\n\r\n"),
 			text("user", "In the cafe\u0301.\u2028On the \x01\x1b[1mcounter\x7f.\u0085 "),
 			text("assistant", "Have you looked under the newspaper?\t"),
-			text("user", "There is no newspaper.\r\n"),
+			text("user", "There is no newspaper.\r\n"), text("user", "There is no newspaper.\r\n"),
 			text("user", "What now? 👩‍🚀 "))
 		return s.Sample(ask)
 	},

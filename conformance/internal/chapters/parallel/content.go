@@ -24,6 +24,7 @@ var richResults = []harness.Case{
 	structured("structured", story.Object{"outlook": "sunny spells"}),
 	// Tools repeat structured content as a text, for clients that do not read it. Either of them is enough.
 	structured("structured-and-text", story.Object{"outlook": "rain by noon"}, server.Text(`{"outlook":"rain by noon"}`)),
+	weather("result-structured-failure", closed, parisAndLondon...),
 	rich("empty"),
 	rich("empty-text", server.Text("")),
 }
@@ -40,4 +41,11 @@ func structured(id string, content story.Object, blocks ...any) harness.Case {
 		return list
 	}
 	return weather("result-"+id, results, parisAndLondon...)
+}
+
+// closed returns results of which the first one is an error with structured content.
+func closed(uses []server.ToolUseContent) []server.ToolResultContent {
+	list := story.Texts(`{"station":"closed"}`, "the other result")(uses)
+	list[0].StructuredContent, list[0].IsError = story.Object{"station": "closed"}, true
+	return list
 }

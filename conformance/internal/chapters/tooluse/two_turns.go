@@ -12,13 +12,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-var airportList = toolUse{"list_airports", `{}`}
+var airportList = toolUse{airportsIn.Name, `{}`}
+
+// airportsIn has a dash in its name and a parameter of two types.
+var airportsIn = server.Tool{Name: "list-airports", Description: story.ListAirports.Description,
+	InputSchema: story.Object{"type": "object", "properties": story.Object{
+		"country": story.Object{"type": []string{"string", "null"}}}}}
 
 // The model uses the same tool in two turns, each time with an empty input.
 var twoTurns = harness.Case{
 	ID: "tool-use/two-turns",
 	Handler: func(s *server.Session) (any, error) {
-		ask := s.Ask("Where can I fly to?", simpleFlight, story.ListAirports)
+		ask := s.Ask("Where can I fly to?", simpleFlight, airportsIn)
 		first, err := s.Sample(ask)
 		if err != nil {
 			return nil, err
