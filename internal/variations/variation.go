@@ -77,7 +77,7 @@ func Find(name string) *Variation {
 // All returns every variation.
 func All() []Variation {
 	return slices.Concat(chatVariations, anthropicVariations, geminiVariations, ollamaVariations, responsesVariations,
-		resultVariations, sessionVariations, callVariations, hostVariations, loopVariations)
+		resultVariations, sessionVariations, callVariations, hostVariations, loopVariations, cautiousVariations)
 }
 
 // v makes a variation that edits the requests to the model. Cases are patterns, separated by spaces.

@@ -28,7 +28,7 @@ var modelWasGivenCheck = check.Check{
 }
 
 // modelWasGiven compares each sampling request of a case with the requests to the model that belong to it. What may
-// differ is in [toModel].
+// differ is in [toModel]. It does not judge a request after a mistake of the model, which may say what was wrong.
 func modelWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
 	var warned *check.Verdict
@@ -37,7 +37,7 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 			continue
 		}
 		for _, x := range r.Model {
-			if x.End.Unmatched != "" || !belongs(ev, r, x) {
+			if x.End.Unmatched != "" || !belongs(ev, r, x) || followsMistake(r, x) {
 				continue
 			}
 			if x.Request == nil {
