@@ -43,7 +43,7 @@ func TestTheClientInitializesItsSession(t *testing.T) {
 		legacy(passes("a request that overtakes it", then(without(notification), initialized, served, lists))),
 		legacy(inapplicable("a session that is not used", without(notification))),
 		legacy(inapplicable("a ping alone", then(without(notification), pings))),
-		legacy(fails("no clientInfo", func(s *session) { s.Connects(); dropInfo(s, "") }, "found it is missing")),
+		legacy(fails("no clientInfo", func(s *session) { s.Connects(); dropInfo(s, "") }, "found nothing")),
 		legacy(fails("no version", func(s *session) { s.Connects(); dropInfo(s, `"clientInfo":{"name":"told"},`) },
 			`found {"name":"told"}`)),
 	)
