@@ -38,7 +38,7 @@ func TestTheClientInitializesItsSession(t *testing.T) {
 	judges(t, "initialized", "basic/question",
 		legacy(passes("in order", tracetest.Right)),
 		legacy(fails("no notification", then(without(notification), served, lists), "before tools/call, found none")),
-		legacy(fails("no notification, and nothing more", then(without(notification), served), "before tools/call, found none")),
+		legacy(fails("no notification, and nothing more", then(without(notification), served), "found none")),
 		legacy(fails("a late notification", then(without(notification), served, initialized), "found it after tools/call")),
 		legacy(passes("a request that overtakes it", then(without(notification), initialized, served, lists))),
 		legacy(inapplicable("a session that is not used", without(notification))),

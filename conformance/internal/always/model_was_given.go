@@ -181,7 +181,7 @@ func (c *comparison) compareTurns() *difference {
 	var atEnd *difference
 	if lead >= 0 {
 		if atEnd = c.walk(want, got[lead:]); atEnd == nil {
-			return restated(want, got[:lead])
+			return cmp.Or(restated(want, got[:lead]), c.repeated(want, got))
 		}
 	}
 	if c.asOneText(want, got) {
