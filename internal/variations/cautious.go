@@ -18,7 +18,8 @@ var cautiousVariations = of(reference.Config{Dialect: "openai-chat", Plain: true
 		"client/sampling: the client has full discretion over its model", hostCases, mutants.Edit{Model: asksAgain}),
 )
 
-// asksAgain tells the model, in a message of its own, that its tool use was a mistake. The client gets the second answer.
+// asksAgain tells the model, in a message of its own, that its tool use was a mistake. The client gets the second
+// answer.
 func asksAgain(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		asked, err := io.ReadAll(r.Body)

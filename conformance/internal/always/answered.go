@@ -155,8 +155,7 @@ func usable(r *evidence.Round, x *evidence.Exchange) bool {
 		return false
 	}
 	for _, use := range uses {
-		i := indexOf(r.Params.Tools, use.Name)
-		if i < 0 || !fits(&r.Params.Tools[i], use) || use.ID != "" && ids[use.ID] {
+		if !isValidUse(r, use) || use.ID != "" && ids[use.ID] {
 			return false
 		}
 		ids[use.ID] = true
@@ -170,10 +169,14 @@ func usable(r *evidence.Round, x *evidence.Exchange) bool {
 	return len(uses) > 0 || hasText(reply.Content)
 }
 
-// fits reports whether the input of a tool use is valid by the tool's schema. A client may check that.
-func fits(tool *dialect.Tool, use dialect.Block) bool {
-	schema, err := toolschema.Compile(tool.InputSchema)
-	return err != nil || schema.Check(tool.Name, use.Input) == ""
+// isValidUse reports whether the server offered the tool, and its schema allows the input. A client may check both.
+func isValidUse(r *evidence.Round, use dialect.Block) bool {
+	i := indexOf(r.Params.Tools, use.Name)
+	if i < 0 {
+		return false
+	}
+	schema, err := toolschema.Compile(r.Params.Tools[i].InputSchema)
+	return err != nil || schema.Check(use.Name, use.Input) == ""
 }
 
 func hasText(blocks []dialect.Block) bool { return strings.TrimSpace(dialect.PlainText(blocks)) != "" }

@@ -37,7 +37,7 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 			continue
 		}
 		for _, x := range r.Model {
-			if x.End.Unmatched != "" || !belongs(ev, r, x) || followsMistake(r, x) {
+			if !mustHave(ev, r, x) {
 				continue
 			}
 			if x.Request == nil {
@@ -66,6 +66,11 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 		return check.NotApplicable("no request to the model belongs to a valid sampling request")
 	}
 	return check.Pass("the model was given what the server sent, in all %d model requests", compared)
+}
+
+// mustHave reports whether a model request must have what the server sent.
+func mustHave(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
+	return x.End.Unmatched == "" && belongs(ev, r, x) && !followsMistake(r, x)
 }
 
 // unreadable is the verdict for a request that the provider could not read.
