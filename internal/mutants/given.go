@@ -87,6 +87,11 @@ var givenEdits = edits{
 			})
 		})
 	}),
+	"repeats-the-first-message": params(func(p object) {
+		if messages, _ := p["messages"].([]any); len(messages) > 0 {
+			p["messages"] = slices.Insert(slices.Clone(messages), 0, messages[0])
+		}
+	}),
 	"drops-the-first-message": history(func(p object) {
 		if messages, _ := p["messages"].([]any); len(messages) > 3 {
 			p["messages"] = messages[1:]

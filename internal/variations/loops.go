@@ -41,6 +41,9 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 				s.Answer(object{"role": "assistant", "model": "own", "content": textBlock("I give up.")})
 			}
 		}}, in(server.V20251125)),
+	edited("own-stop-reasons", "gives its own stop reasons", stopReasons, loopCases, result(func(r object) {
+		r["stopReason"] = "done"
+	})),
 	edited("own-prompt", "adds a system prompt of its own", "a client may change the system prompt", loopCases,
 		beforeModel(func(p object) { p["systemPrompt"] = "You may use tools. " + text(p, "systemPrompt") })),
 	edited("tells-in-words", "tells the model in words what it did wrong, without the flag", mayLoop, loopCases,

@@ -78,7 +78,7 @@ func Find(name string) *Variation {
 func All() []Variation {
 	return slices.Concat(chatVariations, anthropicVariations, geminiVariations, ollamaVariations, responsesVariations,
 		resultVariations, sessionVariations, callVariations, hostVariations, loopVariations,
-		hostTurnVariations)
+		hostTurnVariations, cautiousVariations)
 }
 
 // v makes a variation that edits the requests to the model. Cases are patterns, separated by spaces.

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/toolschema"
 )
 
 var answered = check.Check{
@@ -141,7 +142,7 @@ const (
 	mostBytes = 64 << 10
 )
 
-// usable reports whether the model's reply is one that a client can pass on: texts and uses of offered tools.
+// usable reports whether the model's reply is one that a client can pass on: texts and valid uses of offered tools.
 func usable(r *evidence.Round, x *evidence.Exchange) bool {
 	reply := x.Reply()
 	if reply == nil || !reply.Complete || misbehaves(x) ||
@@ -154,8 +155,7 @@ func usable(r *evidence.Round, x *evidence.Exchange) bool {
 		return false
 	}
 	for _, use := range uses {
-		offered := slices.ContainsFunc(r.Params.Tools, func(t dialect.Tool) bool { return t.Name == use.Name })
-		if !offered || use.ID != "" && ids[use.ID] {
+		if !isValidUse(r, use) || use.ID != "" && ids[use.ID] {
 			return false
 		}
 		ids[use.ID] = true
@@ -167,6 +167,16 @@ func usable(r *evidence.Round, x *evidence.Exchange) bool {
 		return len(uses) > 0
 	}
 	return len(uses) > 0 || hasText(reply.Content)
+}
+
+// isValidUse reports whether the server offered the tool, and its schema allows the input. A client may check both.
+func isValidUse(r *evidence.Round, use dialect.Block) bool {
+	i := indexOf(r.Params.Tools, use.Name)
+	if i < 0 {
+		return false
+	}
+	schema, err := toolschema.Compile(r.Params.Tools[i].InputSchema)
+	return err != nil || schema.Check(use.Name, use.Input) == ""
 }
 
 func hasText(blocks []dialect.Block) bool { return strings.TrimSpace(dialect.PlainText(blocks)) != "" }

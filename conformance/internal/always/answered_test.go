@@ -59,6 +59,10 @@ func TestValidRequestsGetAResult(t *testing.T) {
 		inNative(passes("an image that a model may not take", refusesAfter(image, "", strict))),
 		inNative(passes("a tool use that was not offered",
 			refusesAfter(asked, tracetest.Wanting([3]string{"a", "get_weather", `{"city":"Paris"}`}), ok))),
+		inNative(passes("arguments that the schema forbids", refusesAfter(with(func(*server.CreateMessageParams) {}),
+			tracetest.Wanting([3]string{"a", "get_weather", `{"town":"Paris"}`}), ok))),
+		inNative(fails("valid arguments", refusesAfter(with(func(*server.CreateMessageParams) {}),
+			tracetest.Wanting([3]string{"a", "get_weather", `{"city":"Paris"}`}), ok), "although the model answered")),
 		inNative(passes("a user who declines", declined)),
 	)
 }

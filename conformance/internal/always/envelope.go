@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -187,9 +186,10 @@ var errorShape = check.Check{
 			text, isText := evidence.DecodeJSON(o["message"]).(string)
 			switch {
 			case !isNumber || !isInteger(code):
-				return check.Fail("expected an integer code, found %s", foundIn(o, "code")).Show(at.At("code"), "%s", raw)
+				return check.Fail("expected an integer code, found %s", check.OrMissing(o["code"])).Show(at.At("code"), "%s", raw)
 			case !isText:
-				return check.Fail("expected a string message, found %s", foundIn(o, "message")).Show(at.At("message"), "%s", raw)
+				return check.Fail("expected a string message, found %s", check.OrMissing(o["message"])).
+					Show(at.At("message"), "%s", raw)
 			case text == "" && empty == nil:
 				empty = check.Instead(check.Warn("expected a message that describes the error, found an empty one").
 					Show(at.At("message"), "%s", raw))
@@ -203,14 +203,6 @@ var errorShape = check.Check{
 		}
 		return check.Pass("every error has a code and a message")
 	},
-}
-
-// foundIn names a member of an object.
-func foundIn(o dialect.Object, name string) string {
-	if o[name] == nil {
-		return "nothing"
-	}
-	return evidence.Compact(o[name])
 }
 
 // isInteger reports whether a number is an integer by its value, such as 1.0 or 1e3.

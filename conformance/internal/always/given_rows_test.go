@@ -7,7 +7,8 @@ const (
 	shortTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"   One?"}},` +
 		`{"role":"assistant","content":{"type":"text","text":"Two."}},` +
 		`{"role":"user","content":{"type":"text","text":"Three?"}}]}`
-	autoTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}],` +
+	onceAsked = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}}]}`
+	autoTalk  = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}],` +
 		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}],"toolChoice":{"mode":"auto"}}`
 	textAndStructured = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
@@ -200,6 +201,19 @@ var legalChanges = []given{
 }
 
 var faults = []given{
+	{name: "the only message twice", path: `found it once more`, dialect: chat, params: onceAsked, edits: edits{
+		`{"content":"Warm in Köln?","role":"user"}`,
+		`{"content":"Warm in Köln?","role":"user"},{"content":"Warm in Köln?","role":"user"}`,
+	}},
+	{name: "the only text twice", path: `Warm in Köln?`, dialect: chat, params: onceAsked, edits: edits{
+		`"Warm in Köln?"`,
+		`"Warm in Köln?\nWarm in Köln?"`,
+	}},
+	{name: "the texts of the history twice", path: `found it once more (messages[2].content)`, dialect: chat, edits: edits{
+		`"role":"system"}`,
+		`"role":"system"},{"content":"Warm in Köln and Paris?","role":"user"},` +
+			`{"content":"Mild there.","role":"assistant"}`,
+	}},
 	{name: "the first message is lost", path: `Warm in Köln and Paris?`, dialect: chat, edits: edits{
 		`{"content":"Warm in Köln and Paris?","role":"user"},`,
 		``,

@@ -275,6 +275,35 @@ func unmatched(sent, given []item) *difference {
 	return &difference{want: "no text", got: describe(&given[0]), given: given[0].Path}
 }
 
+// repeated returns the first text, from the end, that the model was given more often than the server sent it. The
+// client's own texts may be like a short one, or the system prompt.
+func (c *comparison) repeated(want, got []turn) *difference {
+	const short = 8
+	key := func(b *item) string { return string(b.role) + " " + strings.TrimSpace(b.Text) }
+	left := map[string]int{}
+	for _, t := range want {
+		for _, b := range only(t.items, dialect.Text) {
+			if text := strings.TrimSpace(b.Text); len(text) >= short && text != strings.TrimSpace(c.sent.System) {
+				left[key(&b)]++
+			}
+		}
+	}
+	for _, t := range slices.Backward(got) {
+		for _, b := range slices.Backward(only(t.items, dialect.Text)) {
+			n, sent := left[key(&b)]
+			if !sent {
+				continue
+			}
+			if n == 0 {
+				return &difference{want: "the text " + quote(b.Text, "") + " only as often as the server sent it",
+					got: "it once more", given: b.Path}
+			}
+			left[key(&b)] = n - 1
+		}
+	}
+	return nil
+}
+
 // cannotTake reports whether the provider has no place for a medium.
 func (c *comparison) cannotTake(t dialect.BlockType) bool {
 	return t == dialect.Audio && c.form.NoAudio

@@ -2,7 +2,9 @@ package always
 
 import (
 	"encoding/json"
+	"maps"
 	"mime"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -31,6 +33,11 @@ var initialized = check.Check{
 			}
 			if v := h.add(e, s.Message(e)); v != nil {
 				return *v
+			}
+		}
+		for _, session := range slices.Sorted(maps.Keys(h.open)) {
+			if now := h.open[session]; now.served != nil {
+				return check.Fail("expected notifications/initialized before %s, found none", now.served.Label).At(*now.served)
 			}
 		}
 		if h.done == 0 {

@@ -38,11 +38,12 @@ func TestTheClientInitializesItsSession(t *testing.T) {
 	judges(t, "initialized", "basic/question",
 		legacy(passes("in order", tracetest.Right)),
 		legacy(fails("no notification", then(without(notification), served, lists), "before tools/call, found none")),
+		legacy(fails("no notification, and nothing more", then(without(notification), served), "found none")),
 		legacy(fails("a late notification", then(without(notification), served, initialized), "found it after tools/call")),
 		legacy(passes("a request that overtakes it", then(without(notification), initialized, served, lists))),
 		legacy(inapplicable("a session that is not used", without(notification))),
 		legacy(inapplicable("a ping alone", then(without(notification), pings))),
-		legacy(fails("no clientInfo", func(s *session) { s.Connects(); dropInfo(s, "") }, "found it is missing")),
+		legacy(fails("no clientInfo", func(s *session) { s.Connects(); dropInfo(s, "") }, "found nothing")),
 		legacy(fails("no version", func(s *session) { s.Connects(); dropInfo(s, `"clientInfo":{"name":"told"},`) },
 			`found {"name":"told"}`)),
 	)

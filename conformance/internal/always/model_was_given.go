@@ -31,7 +31,7 @@ var modelWasGivenCheck = check.Check{
 }
 
 // modelWasGiven compares each sampling request of a case with the requests to the model that belong to it. What may
-// differ is in [toModel].
+// differ is in [toModel]. It does not judge a request after a mistake of the model, which may say what was wrong.
 func modelWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
 	var warned *check.Verdict
@@ -40,7 +40,7 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 			continue
 		}
 		for _, x := range r.Model {
-			if x.End.Unmatched != "" || !belongs(ev, r, x) {
+			if !mustHave(ev, r, x) {
 				continue
 			}
 			if x.Request == nil {
@@ -69,6 +69,11 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 		return check.NotApplicable("no request to the model belongs to a valid sampling request")
 	}
 	return check.Pass("the model was given what the server sent, in all %d model requests", compared)
+}
+
+// mustHave reports whether a model request must have what the server sent.
+func mustHave(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
+	return x.End.Unmatched == "" && belongs(ev, r, x) && !followsMistake(r, x)
 }
 
 // unreadable is the verdict for a request that the provider could not read.
@@ -201,7 +206,7 @@ func (c *comparison) compareTurns() *difference {
 	var atEnd *difference
 	if lead >= 0 {
 		if atEnd = c.walk(want, got[lead:]); atEnd == nil {
-			return restated(want, got[:lead])
+			return cmp.Or(restated(want, got[:lead]), c.repeated(want, got))
 		}
 	}
 	if c.asOneText(want, got) {

@@ -1,9 +1,12 @@
 package always
 
 import (
+	"slices"
+
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 var oneModelCall = check.Check{
@@ -41,15 +44,35 @@ var oneModelCall = check.Check{
 }
 
 // wholeCalls returns the calls of a round whose response arrived whole. A call after a failure is a retry, and some
-// clients hang up before the end of a stream.
+// clients hang up before the end of a stream. A call after a mistake of the model replaces the one before.
 func wholeCalls(r *evidence.Round) []*evidence.Exchange {
 	var whole []*evidence.Exchange
 	for _, x := range r.CompletedCalls() {
+		if n := len(whole); n > 0 && isMistake(whole[n-1]) {
+			whole = whole[:n-1]
+		}
 		if llm.ArrivesWhole(x.End.Fault) {
 			whole = append(whole, x)
 		}
 	}
 	return whole
+}
+
+// isMistake reports whether the model used a tool as its request does not allow, so that a client may ask it again.
+func isMistake(x *evidence.Exchange) bool {
+	if x.Request == nil || x.Reply() == nil {
+		return false
+	}
+	return misbehaves(x) || slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
+		return x.Request.ToolChoice == dialect.ChoiceNone || indexOf(x.Request.Tools, use.Name) < 0
+	})
+}
+
+// followsMistake reports whether the client asked the model for the round before, and the model made a mistake.
+func followsMistake(r *evidence.Round, x *evidence.Exchange) bool {
+	return slices.ContainsFunc(r.Model, func(before *evidence.Exchange) bool {
+		return before.Behind < x.Began && isMistake(before)
+	})
 }
 
 // alone reports whether no other sampling request of the case was open at the same time.

@@ -23,6 +23,15 @@ func TestOneRequestCostsOneModelCall(t *testing.T) {
 			s.Answers(answer)
 		}
 	}
+	mistaken := func(arguments string, more int) steps { // no tool was offered
+		return func(s *session) {
+			s.Asks(asked).Prompts(asked).UsesTool("get_tide", arguments)
+			for range more {
+				s.Prompts(asked)
+			}
+			s.Answers(answer)
+		}
+	}
 	ok, hungUp := trace.ModelEnd{Status: 200}, trace.ModelEnd{Status: 200, HungUp: true}
 	judges(t, "one-model-call", "basic/question",
 		passes("one call", called(ok)),
@@ -31,6 +40,9 @@ func TestOneRequestCostsOneModelCall(t *testing.T) {
 		inapplicable("one call that the client did not read to its end", called(hungUp)),
 		fails("two calls", called(ok, ok), "found 2"),
 		inapplicable("no call", called(), "never called the model"),
+		fails("two calls after a mistake of the model", mistaken(`{"town"`, 2), "found 2"),
+		passes("a call again after invalid arguments", mistaken(`{"town"`, 1)),
+		passes("a call again after a tool that was not offered", mistaken(`{}`, 1)),
 		passes("a call again after one that broke off", called(trace.ModelEnd{Status: 200, Fault: "cut"}, ok)),
 	)
 }

@@ -205,12 +205,12 @@ var asserts = dialect.Set("type enum const items prefixItems properties patternP
 // same reports whether a schema is the wanted one. A client may close it, let an optional property be null, add words
 // to a description, omit empty values, reorder sets, and write types in capitals, as Gemini does.
 func (s *schemas) same(got, want any) bool {
-	if s.budget--; s.budget < 0 {
-		return true
-	}
 	wanted, isObject := want.(map[string]any)
 	if !isObject {
 		return evidence.Equal(got, want) || got == nil && want == true
+	}
+	if s.budget--; s.budget < 0 {
+		return true
 	}
 	have, isObject := got.(map[string]any)
 	if splitsTypes(have, wanted) || splitsTypes(wanted, have) {

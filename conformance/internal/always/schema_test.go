@@ -2,6 +2,8 @@ package always
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,6 +74,19 @@ func TestDefinitionsForOllama(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, offered(dialect.Ollama, `{}`, c.got, sent)) })
 	}
+}
+
+func TestALongEnumIsComparedToItsEnd(t *testing.T) {
+	var values []string
+	for i := range 250 {
+		values = append(values, strconv.Itoa(i))
+	}
+	sent := `{"type":"object","properties":{"a":{"enum":[` + strings.Join(values, ",") + `]}}}`
+	slices.Reverse(values)
+	reversed := `{"type":"object","properties":{"a":{"enum":[` + strings.Join(values, ",") + `]}}}`
+	require.True(t, offered(dialect.Anthropic, `{}`, reversed, sent))
+	require.False(t, offered(dialect.Anthropic, `{}`, strings.Replace(sent, ",249]", ",250]", 1), sent))
+	require.False(t, offered(dialect.Anthropic, `{}`, strings.Replace(sent, ",249]", "]", 1), sent))
 }
 
 func TestASchemaMayReferToItself(t *testing.T) {

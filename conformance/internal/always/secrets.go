@@ -2,6 +2,7 @@ package always
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -54,7 +55,7 @@ var noInternals = check.Check{
 					continue
 				}
 				errors++
-				if v := revealed(e, &a); v != nil {
+				if v := revealed(e, r, &a); v != nil {
 					return *v
 				}
 			}
@@ -74,13 +75,15 @@ var internals = []struct {
 	{"a stack trace", regexp.MustCompile(`goroutine \d+ \[|Traceback \(most recent call last\)|` +
 		`File "[^"\n]+", line \d+|\n\s+at [^\n]+[:(]`)},
 	{"a local path", regexp.MustCompile(`(^|[\s"'(=\[])(/(home|Users|root|opt|usr|var|srv|tmp|private)/[^\s"']+|` +
-		`file://|[A-Za-z]:\\[^\s"']+)`)},
+		`file://[^\s"']*|[A-Za-z]:\\[^\s"']+)`)},
 	{"an address of this machine", regexp.MustCompile(`(127\.0\.0\.1|localhost|\[::1\]):\d+`)},
 }
 
-// revealed returns the verdict for an error that has internals; nil for any other.
-func revealed(e *evidence.Case, a *evidence.Answer) *check.Verdict {
+// revealed returns the verdict for an error that has internals; nil for any other. A client may quote the request.
+func revealed(e *evidence.Case, r *evidence.Round, a *evidence.Answer) *check.Verdict {
 	var v *check.Verdict
+	asked := evidence.DecodeJSON(r.Raw)
+	isOwn := func(found string) bool { return !evidence.Contains(asked, strings.Trim(found, " \n\"'(=[].,;:)")) }
 	fail := func(path, name, text string) {
 		v = check.Instead(check.Fail("expected an error message of the client's own, found %s", name).
 			Show(a.Place.At(path), "%s", text))
@@ -90,7 +93,7 @@ func revealed(e *evidence.Case, a *evidence.Answer) *check.Verdict {
 			fail(path, "the provider's URL "+endpoint, text)
 		}
 		for _, one := range internals {
-			if v == nil && one.form.MatchString(text) {
+			if v == nil && slices.ContainsFunc(one.form.FindAllString(text, -1), isOwn) {
 				fail(path, one.name, text)
 			}
 		}

@@ -102,5 +102,15 @@ func TestErrorsKeepInternals(t *testing.T) {
 	} {
 		judge(tracetest.Warns, message, message, found)
 	}
-	judges(t, "no-internals", "basic/question", legacy(inapplicable("no error", tracetest.Right)))
+	quotes := func(message string) steps {
+		return func(s *session) {
+			s.Asks(tracetest.Asking("Who wrote file:///srv/log.txt?")).Refuses(-32602, message)
+		}
+	}
+	judges(t, "no-internals", "basic/question",
+		legacy(inapplicable("no error", tracetest.Right)),
+		legacy(passes("the request", quotes("cannot read (file:///srv/log.txt)."))),
+		legacy(tracetest.Warns("the request, and more", quotes("cannot read file:///srv/log.txt: no file:///srv/key.json"),
+			"a local path")),
+	)
 }

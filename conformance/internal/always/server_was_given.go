@@ -178,9 +178,12 @@ func (c *rendering) compareMedia() *unlike {
 		return c.unlike("content", fmt.Sprintf("with %d images and audio", len(said)), fmt.Sprint(len(given)))
 	}
 	for i := range said {
-		if string(said[i].Data) != string(given[i].Data) || !strings.EqualFold(said[i].MimeType, given[i].MimeType) {
-			return c.unlike(given[i].Path+".data", fmt.Sprintf("%s of %d bytes", said[i].MimeType, len(said[i].Data)),
-				fmt.Sprintf("%s of %d other bytes", given[i].MimeType, len(given[i].Data)))
+		switch said, given := &said[i], &given[i]; {
+		case !strings.EqualFold(said.MimeType, given.MimeType):
+			return c.unlike(given.Path+".mimeType", said.MimeType, given.MimeType)
+		case string(said.Data) != string(given.Data):
+			return c.unlike(given.Path+".data", fmt.Sprintf("with %d bytes", len(said.Data)),
+				fmt.Sprintf("%d other bytes", len(given.Data)))
 		}
 	}
 	return nil

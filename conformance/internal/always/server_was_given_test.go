@@ -60,6 +60,7 @@ func TestResultsSayWhatTheModelSaid(t *testing.T) {
 		return reply(fails, name, both, strings.Replace(both, from, to, 1), message...)
 	}
 	whole := content(text("It is 18°C. \r\n"), "endTurn")
+	picture := content(`{"type":"image","data":"AAAA","mimeType":"image/png"}`, "endTurn")
 	judges(t, serverWasGiven, "basic/question",
 		reply(passes, "the same", both, both, "in all 1 results"),
 		reply(passes, "a text in two blocks", whole, content(list(text("It is"), text(" 18°C. \r\n")), "endTurn")),
@@ -99,6 +100,10 @@ func TestResultsSayWhatTheModelSaid(t *testing.T) {
 		reply(fails, "the end of a truncated text", content(text("On"), "maxTokens"), content(text("On"), "endTurn"),
 			"maxTokens as the model said, found endTurn"),
 		reply(fails, "a refusal as the end of the turn", content(text("No."), "refusal"), content(text("No."), "endTurn")),
+		reply(fails, "another type of image", picture, strings.Replace(picture, "png", "gif", 1),
+			"content.mimeType image/png as the model said, found image/gif"),
+		reply(fails, "another image", picture, strings.Replace(picture, "AAAA", "BBBB", 1),
+			"content.data with 3 bytes as the model said, found 3 other bytes"),
 		reply(fails, "an image added", whole, content(list(text("It is 18°C. \r\n"),
 			`{"type":"image","data":"AAAA","mimeType":"image/png"}`), "endTurn"), "0 images"),
 	)

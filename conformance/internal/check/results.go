@@ -96,10 +96,10 @@ func RetriedWithoutKey(ev *evidence.Case, format string, args ...any) *Verdict {
 	return nil
 }
 
-// OrMissing returns the JSON in short, or says that it is missing.
+// OrMissing returns the JSON in short; "nothing" if it is missing.
 func OrMissing(raw json.RawMessage) string {
 	if raw == nil {
-		return "it is missing"
+		return "nothing"
 	}
 	return evidence.Compact(raw)
 }

@@ -166,7 +166,7 @@ var finalResult = rule(check.Check{
 		case !evidence.Holds(a.Blocks(), text):
 			return check.Fail("expected the last answer of the model, found another text").
 				ShowAs("model said", last.Place, "%q", text).ShowMembers(a, "content")
-		case reason != "" && reason != string(last.Reply().StopReason):
+		case slices.Contains(evidence.StandardStopReasons, reason) && reason != string(last.Reply().StopReason):
 			return check.Fail("expected the stop reason of the last answer, %s, found %q", last.Reply().StopReason, reason).
 				At(last.Place).ShowMembers(a, "stopReason")
 		}

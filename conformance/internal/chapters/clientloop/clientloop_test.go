@@ -165,6 +165,8 @@ func TestTheResultIsTheLastAnswer(t *testing.T) {
 	judges(t, "final-result", probe,
 		passes("it is", tides(nil, nil, nil)),
 		passes("without a stop reason", tides(nil, nil, answers(tracetest.Without(tracetest.Saying(end), "stopReason")))),
+		passes("with its own stop reason",
+			tides(nil, nil, answers(tracetest.With(tracetest.Saying(end), "stopReason", `"done"`)))),
 		fails("another text", tides(nil, nil, answers(tracetest.Saying("Done."))), "another text"),
 		fails("another stop reason",
 			tides(nil, nil, answers(tracetest.With(tracetest.Saying(end), "stopReason", `"toolUse"`))), `found "toolUse"`),
