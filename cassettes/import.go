@@ -275,7 +275,9 @@ func (n foreignNode) text() string {
 		for name, value := range n.members() {
 			switch name {
 			case "string":
-				return n.file.of(value).text()
+				if text := n.file.of(value); text.Node == nil || text.Kind == yaml.ScalarNode {
+					return text.text()
+				}
 			case "base64_string":
 				return n.file.of(value).decoded()
 			}

@@ -185,6 +185,7 @@ func TestInvalidImportsNameLineAndColumn(t *testing.T) {
 		"no method": {strings.Replace(vcrpy, "method: POST", "method: ''", 1),
 			`:2:3: interaction 0: invalid request method ""`},
 		"body":   {strings.Replace(vcrpy, "body: null", "body: [1]", 1), ":15:11: expected a text"},
+		"cycle":  {strings.Replace(vcrpy, "body: null", "body: &a {string: *a}", 1), ":15:11: expected a text"},
 		"base64": {strings.Replace(vcrpy, "GZIP", "?", 1), ":21:15: invalid base64"},
 		"broken gzip": {strings.Replace(vcrpy, "GZIP", "H4sIAAAA", 1),
 			":14:3: interaction 1: the response body is not valid gzip"},

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
@@ -29,10 +28,8 @@ type baselineCommand struct {
 
 // Validate checks the flags.
 func (c *baselineCommand) Validate() error {
-	if c.Until != "" {
-		if _, err := time.Parse(time.DateOnly, c.Until); err != nil {
-			return fmt.Errorf("--until: expected a day such as 2027-01-31, found %q", c.Until)
-		}
+	if err := baseline.CheckDay(c.Until); err != nil {
+		return fmt.Errorf("--until: %w", err)
 	}
 	if c.Reason == "" {
 		return errors.New("--reason: the text is missing")

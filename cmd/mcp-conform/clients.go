@@ -126,14 +126,10 @@ func givenWords(flag *kong.Flag, value reflect.Value) []string {
 		}
 	case reflect.Map:
 		for _, key := range value.MapKeys() {
-			words = append(words, fmt.Sprintf("--%s=%v=%v", flag.Name, key, value.MapIndex(key)))
+			words = append(words, flagWord(flag, key, fmt.Sprint(value.MapIndex(key))))
 		}
 	default:
-		text := fmt.Sprint(value.Interface())
-		if flag.Tag.Sep == ',' {
-			text = strings.ReplaceAll(text, ",", `\,`)
-		}
-		words = []string{fmt.Sprintf("--%s=%s", flag.Name, text)}
+		words = []string{flagWord(flag, nil, fmt.Sprint(value.Interface()))}
 	}
 	return words
 }

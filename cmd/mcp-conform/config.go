@@ -159,59 +159,80 @@ func unknownMember(member string, flags []*kong.Flag) error {
 // commandWords is a command: it is never split, so that no word is quoted wrongly.
 func commandWords(value any) ([]string, error) {
 	list, ok := value.([]any)
-	var words []string
-	for _, word := range list {
-		words = append(words, fmt.Sprint(word))
-	}
-	if !ok || len(words) == 0 {
+	if !ok || len(list) == 0 {
 		return nil, fmt.Errorf("expected a list of words, such as [node, client.js], found %v", value)
+	}
+	var words []string
+	for i, one := range list {
+		word, err := scalar(one)
+		if err != nil {
+			return nil, fmt.Errorf("word %d: %w", i+1, err)
+		}
+		words = append(words, word)
 	}
 	return words, nil
 }
 
+// scalar is one value as text.
+func scalar(value any) (string, error) {
+	switch value.(type) {
+	case nil:
+		return "", errors.New("the value is missing")
+	case []any, map[string]any:
+		return "", errors.New("expected one value, found a list or a mapping: use quotes if it is a text")
+	}
+	return fmt.Sprint(value), nil
+}
+
 // flagWords are the words for a flag with the value of a member.
 func flagWords(flag *kong.Flag, value any) ([]string, error) {
-	text := func(v any) string {
-		s := fmt.Sprint(v)
-		if flag.Tag.Sep == ',' || flag.Tag.MapSep == ',' {
-			s = strings.ReplaceAll(s, ",", `\,`)
-		}
-		return s
-	}
-	var words []string
+	parts := []yaml.MapItem{{Value: value}}
 	switch v := value.(type) {
 	case bool:
 		if !flag.IsBool() {
 			return nil, fmt.Errorf("expected a value, found %v", v)
 		}
-		return []string{fmt.Sprintf("--%s=%t", flag.Name, v)}, nil
 	case []any:
 		if !flag.IsSlice() {
 			return nil, errors.New("expected one value, found a list")
 		}
+		parts = nil
 		for _, one := range v {
-			words = append(words, fmt.Sprintf("--%s=%s", flag.Name, text(one)))
+			parts = append(parts, yaml.MapItem{Value: one})
 		}
-		return words, nil
 	case map[string]any:
-		members, _ := ordered(v)
 		if !flag.IsMap() {
 			return nil, errors.New("expected one value, found a mapping")
 		}
-		for _, m := range members {
-			words = append(words, fmt.Sprintf("--%s=%v=%s", flag.Name, m.Key, text(m.Value)))
+		parts, _ = ordered(v)
+	default:
+		if v != nil && flag.IsBool() {
+			return nil, fmt.Errorf("expected true or false, found %v", v)
 		}
-		return words, nil
-	case nil:
-		return nil, errors.New("the value is missing")
+		if v != nil && flag.IsMap() {
+			return nil, fmt.Errorf("expected a mapping, such as junit: FILE, found %v", v)
+		}
 	}
-	switch {
-	case flag.IsBool():
-		return nil, fmt.Errorf("expected true or false, found %v", value)
-	case flag.IsMap():
-		return nil, fmt.Errorf("expected a mapping, such as junit: FILE, found %v", value)
+	var words []string
+	for _, part := range parts {
+		text, err := scalar(part.Value)
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, flagWord(flag, part.Key, text))
 	}
-	return []string{fmt.Sprintf("--%s=%s", flag.Name, text(value))}, nil
+	return words, nil
+}
+
+// flagWord is the word for one value of a flag; key is that of a mapping, or nil.
+func flagWord(flag *kong.Flag, key any, value string) string {
+	if flag.IsSlice() && flag.Tag.Sep == ',' || flag.IsMap() && flag.Tag.MapSep == ',' {
+		value = strings.ReplaceAll(value, ",", `\,`)
+	}
+	if key != nil {
+		value = fmt.Sprintf("%v=%s", key, value)
+	}
+	return fmt.Sprintf("--%s=%s", flag.Name, value)
 }
 
 // exists reports whether there is a configuration.

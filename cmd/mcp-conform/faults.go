@@ -30,7 +30,7 @@ func (c *selftestCommand) faults(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(s.err, "wrote %s\n", dir)
+		fmt.Fprintf(s.err, "mcp-conform: wrote %s\n", dir)
 	}
 	if c.Format == "json" {
 		err = s.json(r)

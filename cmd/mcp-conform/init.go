@@ -37,13 +37,13 @@ func (c *initCommand) Run(s streams) error {
 		return &exitError{exitHarness, err}
 	}
 	target := func(name string) string { return filepath.Join(c.Dir, strings.TrimSuffix(name, ".txt")) }
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return usage(fmt.Errorf("init: %w", err))
+	}
 	for _, e := range entries {
 		if _, err := os.Lstat(target(e.Name())); !errors.Is(err, fs.ErrNotExist) {
 			return usage(fmt.Errorf("init: %s exists: nothing was written", target(e.Name())))
 		}
-	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return usage(fmt.Errorf("init: %w", err))
 	}
 	for _, e := range entries {
 		raw, err := initFiles.ReadFile(path.Join(folder, e.Name()))

@@ -85,7 +85,7 @@ func (c *recordedCommand) run(
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.WaitDelay = patience
 	ran := run.Run()
-	if ran != nil {
+	if ran != nil || ctx.Err() != nil { // A command may end with 0 when it is interrupted.
 		proxy.KeepUnused()
 	}
 	written := proxy.Close()

@@ -85,6 +85,13 @@ func (files reportFiles) prepare() error {
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 			return usage(fmt.Errorf("--report: expected a file, found the folder or device %s", path))
 		}
+		probe, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+		if err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+		if err != nil {
+			return usage(fmt.Errorf("--report: expected a file that can be written: %s: %w", path, err))
+		}
 	}
 	return nil
 }

@@ -215,19 +215,23 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 	return c.exit(ctx, results, errors.Join(runErr, c.finish(s, known, began, results, traces)))
 }
 
-// finish applies the baseline, shows the results, and writes them as files.
+// finish applies the baseline, writes the results as files, and shows them. Standard output comes last: a reader that
+// has gone, such as head, ends the program. One file that cannot be written keeps no other from being written.
 func (c *runCommand) finish(s streams, known *baseline.File, began time.Time, results *report.Results,
 	traces []*trace.Trace) error {
 	withKnown(results, known, began)
-	_, err := s.out.Write(c.report(results, s, time.Since(began)))
-	err = errors.Join(err, c.Report.write(results, formatOptions{c.Strict, began, traces}),
+	shown := c.report(results, s, time.Since(began))
+	err := errors.Join(c.Report.write(results, formatOptions{c.Strict, began, traces}),
 		onGitHub(results, c.Strict, s.err))
-	if err == nil && c.Out != "" {
-		if err = save(c.Out, results, traces, 0); err == nil {
+	if c.Out != "" {
+		saved := save(c.Out, results, traces, 0)
+		if saved == nil {
 			fmt.Fprintf(s.err, "mcp-conform: wrote results and traces to %s\n", c.Out)
 		}
+		err = errors.Join(err, saved)
 	}
-	return err
+	_, unseen := s.out.Write(shown)
+	return errors.Join(err, unseen)
 }
 
 // withKnown applies a baseline; nil for none.

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/nearest"
@@ -40,7 +40,13 @@ type Entry struct {
 // Checks are the names of all checks, with the revisions in which each is judged.
 type Checks map[string][]string
 
-var day = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+// CheckDay returns an error for a value of [Entry.Until] that is not a day of the calendar.
+func CheckDay(until string) error {
+	if _, err := time.Parse(time.DateOnly, until); err != nil && until != "" {
+		return fmt.Errorf("expected a day such as 2027-01-31, found %q", until)
+	}
+	return nil
+}
 
 // isPattern reports whether the entry covers more than one check.
 func (e *Entry) isPattern() bool { return strings.ContainsAny(e.Check, `*?[\`) }
@@ -71,8 +77,9 @@ func (e *Entry) Validate(known Checks) (member string, err error) {
 		return "check", errors.New("expected max with the pattern: how many results it may cover")
 	case !e.isPattern() && e.Max != 0:
 		return "max", errors.New("expected max with a pattern only")
-	case e.Until != "" && !day.MatchString(e.Until):
-		return "until", fmt.Errorf("expected a day such as 2027-01-31, found %q", e.Until)
+	}
+	if err := CheckDay(e.Until); err != nil {
+		return "until", err
 	}
 	return e.validateNames(known)
 }

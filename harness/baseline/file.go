@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -17,7 +18,7 @@ type File struct {
 	Name    string
 	Entries []Entry
 
-	head   string   // the text before the first entry
+	head   string   // the text before the first entry, with the member known
 	chunks []string // the text of each entry, with the comments above it
 }
 
@@ -41,7 +42,7 @@ func Parse(name string, data []byte, known Checks) (*File, error) {
 	if err := yamlfile.Decode(name, data, &doc); err != nil {
 		return nil, err
 	}
-	f := &File{Name: name, Entries: doc.Known, head: newHead}
+	f := &File{Name: name, Entries: doc.Known}
 	seen := map[string]string{}
 	for i := range f.Entries {
 		e := &f.Entries[i]
@@ -66,15 +67,40 @@ func Parse(name string, data []byte, known Checks) (*File, error) {
 // newHead is the beginning of a new file.
 const newHead = "# Known failures. A run with --baseline fails if one of them changes or no longer fails.\nknown:\n"
 
+// knownMember matches the member and, of an empty list, its value.
+var knownMember = regexp.MustCompile(`(?m)^(["']?known["']?[ \t]*:)(?:[ \t]*(?:\[[ \t]*\]|null|~))?`)
+
+// emptyHead is the head of a file without entries: its text, if that is comments and the member on a line of its own.
+func emptyHead(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return newHead
+	}
+	head := knownMember.ReplaceAllString(strings.TrimRight(text, "\n")+"\n", "known:")
+	member := 0
+	for line := range strings.Lines(head) {
+		switch rest, found := strings.CutPrefix(line, "known:"); {
+		case found && comment(rest):
+			member++
+		case !comment(line) && line != "---\n":
+			return newHead
+		}
+	}
+	if member == 0 {
+		head += "known:\n"
+	}
+	return head
+}
+
 // split keeps the text of each entry, so that an update leaves alone what it does not change.
 func (f *File) split(text string) error {
 	if len(f.Entries) == 0 {
+		f.head = emptyHead(text)
 		return nil
 	}
 	lines := strings.SplitAfter(text, "\n")
 	var starts []int
 	for i := range f.Entries {
-		at := yamlfile.Line([]byte(text), fmt.Sprintf("$.known[%d].check", i)) - 1
+		at := yamlfile.Line([]byte(text), fmt.Sprintf("$.known[%d]", i)) - 1 // of the first member
 		for at >= 0 && !strings.HasPrefix(strings.TrimSpace(lines[at]), "-") {
 			at--
 		}

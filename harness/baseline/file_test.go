@@ -44,6 +44,7 @@ func TestInvalidFilesNameThePlace(t *testing.T) {
 		{reason, "max: 2\n    reason: x", "known.yaml:15:10: expected max with a pattern only"},
 		{reason, "owner: me", "the entry has no reason"},
 		{"until: 2027-01-31", "until: soon", "known.yaml:10:12: expected a day such as 2027-01-31, found \"soon\""},
+		{"until: 2027-01-31", "until: 2027-02-31", "expected a day such as 2027-01-31, found \"2027-02-31\""},
 		{messages, messages + "\n    revisions: [2025-11-25]", "mrtr/state is not judged in 2025-11-25"},
 		{messages, messages + "\n    revisions: [2025-11-26]", "unknown revision \"2025-11-26\"; did you mean 2025-11-25"},
 		{messages, "messages: slow", "expected a list, found a text"},
@@ -103,6 +104,40 @@ func TestANewFileHasWhatFails(t *testing.T) {
 	again, changes := parse(t, text).Update(passing, baseline.Fresh{})
 	require.Equal(t, text, again)
 	require.Empty(t, changes)
+}
+
+// An update must not lose what people write around the entries, nor write a file that cannot be read.
+func TestAnUpdateKeepsTheTextAroundEntries(t *testing.T) {
+	passing := run(func(rs *report.Results) {
+		for i := range rs.Results {
+			rs.Results[i].Verdict = report.Pass
+		}
+	})
+	one := "  - check: parallel/reach\n    messages: [slow]\n    reason: slow\n"
+	for before, empty := range map[string]string{
+		"# Ours.\nknown: # since May\n  # The first.\n" + one: "# Ours.\nknown: [] # since May\n  # The first.\n",
+		"\"known\" :\n" + one: "known: []\n",
+		"known:\n  -\n    messages:\n    - a\n    - b\n    check: parallel/reach\n    reason: slow\n": "known: []\n",
+	} {
+		text, changes := parse(t, before).Update(passing, baseline.Fresh{})
+		require.Len(t, changes, 1)
+		require.Equal(t, empty, text)
+		require.Empty(t, parse(t, text).Entries)
+	}
+	for before, head := range map[string]string{
+		"# Ours.\nknown: []\n# Last.\n": "# Ours.\nknown:\n# Last.\n",
+		"# Ours.\nknown: [ ] # none\n":  "# Ours.\nknown: # none\n",
+		"---\nknown: null":              "---\nknown:\n",
+		"# Ours.":                       "# Ours.\nknown:\n",
+		"{}":                            "# Known failures.",
+		"known:\n  []\n":                "# Known failures.",
+		"{known: []}":                   "# Known failures.",
+		"# known: nothing, see below\nknown: []\n": "# known: nothing, see below\nknown:\n",
+	} {
+		text, _ := parse(t, before).Update(run(), baseline.Fresh{Reason: "new"})
+		require.True(t, strings.HasPrefix(text, head), "%q became %q", before, text)
+		require.Len(t, parse(t, text).Entries, 1)
+	}
 }
 
 func TestAnOfficialListSelectsNewEntries(t *testing.T) {

@@ -40,9 +40,9 @@ func (f *File) Update(rs *report.Results, fresh Fresh) (text string, changes []s
 		changes = append(changes, fmt.Sprintf("+ %s   %s", e.title(), strings.Join(e.Messages, " | ")))
 	}
 	if len(kept) == 0 {
-		return strings.TrimSuffix(f.head, "known:\n") + "known: []\n", changes
+		return knownMember.ReplaceAllString(f.head, "known: []"), changes
 	}
-	return strings.Replace(f.head, "known: []\n", "known:\n", 1) + strings.Join(kept, ""), changes
+	return f.head + strings.Join(kept, ""), changes
 }
 
 // comments returns the comments above an entry.

@@ -86,6 +86,22 @@ func TestAnnotationsStayWithinTheLimitsOfGitHub(t *testing.T) {
 	}
 }
 
+func TestAnnotationsNameTheFileOfTheBaseline(t *testing.T) {
+	rs := known()
+	rs.Baseline.Problems[0].Place = `C:\ci\known.yaml:12`
+	require.Contains(t, string(report.Annotations(rs, false)), `file=C%3A\ci\known.yaml,line=12,`)
+}
+
+func TestAMessageInACodeSpanIsNoMarkdown(t *testing.T) {
+	const hostile = `a | b ![c](https://example.com/d.png) \|`
+	rs := &report.Results{Client: "client", Results: []report.Result{
+		result("s/warns", "2025-11-25", report.Should, report.Warn, hostile),
+		result("s/ticks", "2025-11-25", report.Should, report.Warn, "``"+hostile)}}
+	text := string(report.Markdown(rs, report.MarkdownOptions{}))
+	require.Contains(t, text, ": `"+hostile+"`\n")
+	require.Contains(t, text, ": ``` ``"+hostile+" ```\n")
+}
+
 func TestMarkdownKeepsItsLimitAndCountsTheRest(t *testing.T) {
 	rs := crowd(200)
 	whole := report.Markdown(rs, report.MarkdownOptions{})

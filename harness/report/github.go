@@ -20,8 +20,11 @@ func Annotations(rs *Results, strict bool) []byte {
 	var errors, warnings []annotation
 	if rs.Baseline != nil {
 		for _, p := range rs.Baseline.Problems {
-			file, line, _ := strings.Cut(p.Place, ":")
-			errors = append(errors, annotation{"baseline: " + p.Check, p.Kind + ": " + p.Message, file, line})
+			one := annotation{title: "baseline: " + p.Check, message: p.Kind + ": " + p.Message}
+			if at := strings.LastIndex(p.Place, ":"); at > 0 { // The file of Windows may have a colon.
+				one.file, one.line = p.Place[:at], p.Place[at+1:]
+			}
+			errors = append(errors, one)
 		}
 	}
 	for _, g := range rs.groups() {

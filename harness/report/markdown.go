@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"html"
 	"regexp"
 	"strings"
 )
@@ -171,8 +170,8 @@ func fenced(text string) string {
 // inlineCode is text as it is, in a line.
 func inlineCode(text string) string {
 	text = oneLineOf(text)
-	if strings.Contains(text, "|") || text == "" {
-		return "<code>" + html.EscapeString(strings.ReplaceAll(escaped(text), "\\", "")) + "</code>"
+	if text == "" {
+		return "<code></code>"
 	}
 	tick := strings.Repeat("`", longestRun(text)+1)
 	if len(tick) > 1 {

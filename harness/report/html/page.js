@@ -117,15 +117,20 @@ function overview() {
 // path splits params.messages[2].content into its steps.
 const split = (path) => (path.match(/[^.[\]]+/g) || []);
 
+// Digits is a number as it is written: 1.0, or one that JavaScript would round. Older browsers do not give the source.
+class Digits { constructor(text) { this.text = text; } }
+const digits = (key, v, context) => (typeof v === "number" && context && context.source ? new Digits(context.source) : v);
+
 // pretty writes JSON with indentation, and marks the values at the paths. Of a missing value it marks the parent.
 function pretty(text, paths) {
   const out = el("pre");
   let value;
-  try { value = JSON.parse(text); } catch { return null; }
+  try { value = JSON.parse(text, digits); } catch { return null; }
   const wanted = paths.map((p) => ({ steps: split(p.path), missing: p.missing }));
   const write = (v, indent, wanted, into) => {
     const here = wanted.some((w) => w.steps.length === 0);
     if (here) { const m = el("mark"); into.append(m); into = m; }
+    if (v instanceof Digits) { into.append(v.text); return; }
     if (v === null || typeof v !== "object") { into.append(JSON.stringify(v)); return; }
     const list = Array.isArray(v), keys = Object.keys(v), pad = "  ".repeat(indent + 1);
     into.append(list ? "[" : "{");
