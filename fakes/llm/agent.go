@@ -25,6 +25,8 @@ type Agent struct {
 	Tools []Tool
 	// Called reports whether a tool was called. Nil: the history of each request tells.
 	Called func(tool string) bool
+	// Done is called before the model's last answer to the host, which says that every tool was called; nil if unused.
+	Done func()
 }
 
 // mostRequests is how often a tool is requested that is neither called nor in the history.
@@ -138,6 +140,9 @@ func (a *agent) reply(req *Request) *dialect.Reply {
 	case next != nil:
 		reply.Content = []Block{Call(next.Name, string(example(next.InputSchema, 0)))}
 	case len(offered) > 0:
+		if a.Done != nil {
+			a.Done()
+		}
 		reply.Content = []Block{Text("Every tool was called. The task is done.")}
 	default:
 		reply.Content = []Block{Text(sideText(req))}
