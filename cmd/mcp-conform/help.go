@@ -14,6 +14,7 @@ import (
 // vars are the values in struct tags: defaults, and the help texts that are too long for a tag.
 func vars() map[string]string {
 	return map[string]string{
+		"kinds":     strings.Join(initKinds(), ","),
 		"revisions": strings.Join(revisionNames(conformance.Revisions()), ", "),
 		"timeout":   harness.DefaultTimeout.String(),
 		"jobs":      fmt.Sprint(runtime.NumCPU()),
