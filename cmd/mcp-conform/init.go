@@ -28,7 +28,7 @@ var next = map[string]string{
 }
 
 type initCommand struct {
-	Kind string `arg:"" enum:"${kinds}" help:"What to test: a client in a language, a host, or a host by its name: ${kinds}."`
+	Kind string `arg:"" enum:"${kinds}" help:"A client in a language, a host, or a host by its name: ${kinds}."`
 	Dir  string `arg:"" optional:"" default:"." help:"Folder for the files (default: the current one)."`
 }
 

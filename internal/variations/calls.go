@@ -43,8 +43,8 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 		mutants.Edit{Options: func(w *mutants.Wire, _ *mcp.Options, m *model.Options) {
 			m.Retry = func(attempt int, err error) (time.Duration, bool) {
 				var told *model.ProviderError
-				again := attempt <= 6 && (!errors.As(err, &told) || told.Status == http.StatusTooManyRequests || told.Status >= 500) &&
-					!errors.As(err, new(*mcp.Error))
+				passing := !errors.As(err, &told) || told.Status == http.StatusTooManyRequests || told.Status >= 500
+				again := attempt <= 6 && passing && !errors.As(err, new(*mcp.Error))
 				if again {
 					w.Fire()
 				}

@@ -17,8 +17,8 @@ const (
 )
 
 // BacksOff reports whether the harness ended a client that was about to ask a failing model again, after waits that
-// grow. Such a client returns an error at some time, often after minutes. One that asks again at a steady pace may do so
-// for ever.
+// grow. Such a client returns an error at some time, often after minutes. One that asks at a steady pace may do so for
+// ever.
 func (s *Session) BacksOff() bool {
 	if s.Ended == nil || !s.Ended.Deadline {
 		return false
