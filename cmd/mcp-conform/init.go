@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -80,6 +81,6 @@ func (c *initCommand) Run(s streams) error {
 		}
 		fmt.Fprintln(s.out, target(e.Name()))
 	}
-	fmt.Fprintln(s.err, "mcp-conform: next:", next[c.Kind])
+	fmt.Fprintln(s.err, "mcp-conform: next:", cmp.Or(next[c.Kind], "the command at the beginning of "+configName))
 	return nil
 }

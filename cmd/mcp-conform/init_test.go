@@ -22,7 +22,7 @@ func TestEveryConfigurationOfInitIsValid(t *testing.T) {
 	require.Subset(t, initKinds(), []string{"typescript", "host", "mcp-use", "opencode"})
 	for _, kind := range initKinds() {
 		dir := t.TempDir()
-		require.NoError(t, (&initCommand{Kind: kind, Dir: dir}).Run(streams{out: io.Discard}))
+		require.NoError(t, (&initCommand{Kind: kind, Dir: dir}).Run(streams{out: io.Discard, err: io.Discard}))
 		path := filepath.Join(dir, configName)
 		text, err := os.ReadFile(path)
 		if kind == "go" {
