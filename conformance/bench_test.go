@@ -36,3 +36,22 @@ func BenchmarkCatalogue(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAgentMode plays the same cases with the reference as an adapter and as a host, in real time as the command
+// does. The host may take at most twice as long.
+func BenchmarkAgentMode(b *testing.B) {
+	for name, client := range map[string]harness.Client{
+		"adapter": harness.InProcess(reference.Client(reference.Config{})),
+		"host":    harness.InProcess(reference.Host(reference.Config{}), harness.Agent()),
+	} {
+		b.Run(name, func(b *testing.B) {
+			client.Has = []string{harness.NeverAbandons, harness.ToolsOnly}
+			suite := conformance.Suite{Client: client, Only: chapters, Seed: 1, Parallel: 2}
+			for b.Loop() {
+				rs, _, err := suite.Run(b.Context())
+				require.NoError(b, err)
+				require.False(b, rs.Failed(false))
+			}
+		})
+	}
+}

@@ -56,6 +56,15 @@ func runProcess(
 	if types != nil {
 		types.begin(input)
 	}
+	if types != nil && types.later {
+		go func() {
+			select {
+			case <-env.done:
+				types.finish()
+			case <-ctx.Done():
+			}
+		}()
+	}
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
 	p := waitFor(ctx, cmd, waited, grace)

@@ -57,6 +57,7 @@ type Env struct {
 	tools    []string             // all tools of the session
 	calls    *abandonable         // nil if no call is to be abandoned
 	announce func(feature string) // see Announce; nil if unused
+	done     <-chan struct{}      // closed when the host's model has given its last answer
 	settle   func(time.Duration)  // waits, at most so long, for what the client wrote; nil over HTTP
 }
 

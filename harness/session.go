@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -77,7 +78,10 @@ func (r *Runner) play(
 	further := addTools(&header, staged)
 	rec := trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit))
 	started(rec)
-	var called sync.Map // case IDs
+	var called sync.Map  // case IDs
+	var last atomic.Bool // the host's model gives its last answer
+	done := make(chan struct{})
+	finish := sync.OnceFunc(func() { close(done) })
 	record := func(e trace.Event) trace.Ref {
 		if further[e.Case] {
 			e.Tool = e.Case
@@ -90,13 +94,16 @@ func (r *Runner) play(
 			connect()
 			spoke()
 		}
+		if last.Load() && e.End != nil && e.End.Host {
+			finish()
+		}
 		seen.see(&e)
 		say(&e)
 		return rec.Record(e)
 	}
 	var agent *llm.Agent
 	if r.Client.Agent {
-		agent = &llm.Agent{Mark: promptMark, Called: func(tool string) bool {
+		agent = &llm.Agent{Mark: promptMark, Done: func() { last.Store(true) }, Called: func(tool string) bool {
 			_, ok := called.Load(ids[tool])
 			return ok
 		}}
@@ -108,7 +115,7 @@ func (r *Runner) play(
 	var announced announcements
 	env := r.env(fakes, &header, cases)
 	env.Report = func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }
-	env.announce = announced.add
+	env.announce, env.done = announced.add, done
 	for _, feature := range r.Client.Has {
 		announced.add(feature)
 	}

@@ -26,6 +26,9 @@ type Setup struct {
 	// Ready matches the output after which the next line is written, and after the last line the input ends. Nil writes
 	// all at once.
 	Ready *regexp.Regexp
+	// AfterTask writes the input, and ends it, when the model of a host ([Client.Agent]) has given its last answer, in
+	// place of Ready. It is for a host that waits for the next task then.
+	AfterTask bool
 	// Answers are written to the standard input when the program asks.
 	Answers []Answer
 	// Terminal runs the program in a terminal, on systems that have one for programs. Its two outputs are then one.

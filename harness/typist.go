@@ -13,7 +13,8 @@ const mostUnread = 16 << 10
 // typist writes a program's standard input, as a user would who reads its output. It is safe for concurrent use.
 type typist struct {
 	lines    []string
-	ready    *regexp.Regexp // nil: the lines do not wait
+	ready    *regexp.Regexp // nil: the lines do not wait for output
+	later    bool           // the lines wait for finish
 	answers  []Answer
 	declines bool
 	// enter ends a line.
@@ -28,10 +29,11 @@ type typist struct {
 
 // newTypist returns nil for a program without input.
 func (c *Client) newTypist(env *Env, p place) *typist {
-	if c.Setup.Input == nil && c.Setup.Answers == nil {
+	if c.Setup.Input == nil && c.Setup.Answers == nil && !c.Setup.AfterTask {
 		return nil
 	}
-	return &typist{enter: "\n", lines: c.lines(env, p), ready: c.Setup.Ready, answers: c.Setup.Answers,
+	return &typist{enter: "\n", lines: c.lines(env, p), ready: c.Setup.Ready, later: c.Setup.AfterTask,
+		answers:  c.Setup.Answers,
 		declines: env.Decision == Decline, declined: func() { env.Announce(Decisions) }}
 }
 
@@ -40,15 +42,27 @@ func (t *typist) begin(input io.WriteCloser) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.input = input
-	if t.ready == nil {
-		for _, line := range t.lines {
-			t.write(line)
-		}
-		if t.answers == nil {
-			_ = input.Close()
-		}
+	if t.ready == nil && !t.later {
+		t.rest(t.answers == nil)
 	}
 	t.react() // the program may have written already
+}
+
+// finish writes what waits for the end of the host's task.
+func (t *typist) finish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rest(true)
+}
+
+// rest writes all lines, and ends the input if end is true.
+func (t *typist) rest(end bool) {
+	for _, line := range t.lines {
+		t.write(line)
+	}
+	if end {
+		_ = t.input.Close()
+	}
 }
 
 // write writes a line. A program that does not read it has ended.

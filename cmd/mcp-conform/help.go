@@ -16,6 +16,7 @@ import (
 func vars() map[string]string {
 	providers, variables := upstreams()
 	return map[string]string{
+		"kinds":     strings.Join(initKinds(), ","),
 		"revisions": strings.Join(revisionNames(conformance.Revisions()), ", "),
 		"timeout":   harness.DefaultTimeout.String(),
 		"jobs":      fmt.Sprint(runtime.NumCPU()),
@@ -47,7 +48,7 @@ func vars() map[string]string {
 		"run_stdin": "Write this line to the client's standard input; may be repeated. A line with {tool} is written " +
 			"for each tool.",
 		"run_ready": "Write each --stdin line, and end the input, when this pattern (a regular expression) " +
-			"matches the output.",
+			"matches the output. {done} waits until a host's model has given its last answer.",
 		"run_answer": "Answer a question of the client: when PATTERN matches its output, write TEXT, or NO if its user " +
 			"declines. May be repeated.",
 		"run_has":      "What is known of the client: " + strings.Join(harness.Features(), ", ") + ". May be repeated.",

@@ -33,6 +33,7 @@ func myHost() error {
 	config := flags.String("config", filepath.Join(home, "my-host", "settings.json"), "")
 	prompt := flags.String("prompt", "", "")
 	ask := flags.Bool("ask", false, "")
+	interactive := flags.Bool("interactive", false, "")
 	chat := len(os.Args) > 1 && os.Args[1] == "chat"
 	args := os.Args[1:]
 	if chat {
@@ -70,7 +71,11 @@ func myHost() error {
 	}}
 	if !chat {
 		env.Prompt = *prompt
-		return reference.Host(host)(context.Background(), env)
+		err := reference.Host(host)(context.Background(), env)
+		for *interactive && in.Scan() && in.Text() != "/exit" {
+			continue
+		}
+		return err
 	}
 	for fmt.Print("> "); in.Scan(); fmt.Print("> ") {
 		run := reference.Host(host)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -8,7 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/recipes"
 )
 
 // The files of mcp-conform init, a folder for each kind. The suffix .txt keeps Go from building a template.
@@ -25,14 +29,36 @@ var next = map[string]string{
 }
 
 type initCommand struct {
-	Kind string `arg:"" enum:"python,typescript,go,host" help:"What to test: a client in a language, or a host."`
+	Kind string `arg:"" enum:"${kinds}" help:"A client in a language, a host, or a host by its name: ${kinds}."`
 	Dir  string `arg:"" optional:"" default:"." help:"Folder for the files (default: the current one)."`
+}
+
+// recipeNames are the hosts that have a recipe.
+func recipeNames() []string {
+	entries, err := recipes.Files.ReadDir(".")
+	if err != nil {
+		panic("reading embedded files cannot fail: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// initKinds are what mcp-conform init writes.
+func initKinds() []string {
+	return append([]string{"python", "typescript", "go", "host"}, recipeNames()...)
 }
 
 // Run writes the files, unless one of them exists.
 func (c *initCommand) Run(s streams) error {
+	var files fs.ReadDirFS = initFiles
 	folder := path.Join("init", c.Kind)
-	entries, err := initFiles.ReadDir(folder)
+	if slices.Contains(recipeNames(), c.Kind) {
+		files, folder = recipes.Files, c.Kind
+	}
+	entries, err := files.ReadDir(folder)
 	if err != nil {
 		return &exitError{exitHarness, err}
 	}
@@ -46,7 +72,7 @@ func (c *initCommand) Run(s streams) error {
 		}
 	}
 	for _, e := range entries {
-		raw, err := initFiles.ReadFile(path.Join(folder, e.Name()))
+		raw, err := fs.ReadFile(files, path.Join(folder, e.Name()))
 		if err == nil {
 			err = writeBytes(target(e.Name()), raw)
 		}
@@ -55,6 +81,6 @@ func (c *initCommand) Run(s streams) error {
 		}
 		fmt.Fprintln(s.out, target(e.Name()))
 	}
-	fmt.Fprintln(s.err, "mcp-conform: next:", next[c.Kind])
+	fmt.Fprintln(s.err, "mcp-conform: next:", cmp.Or(next[c.Kind], "the command at the beginning of "+configName))
 	return nil
 }

@@ -348,6 +348,9 @@ func (c *runCommand) client() (harness.Client, error) {
 		setup, err := c.setup()
 		client.Setup = setup
 		client.Agent, client.Has = client.Agent || c.Agent || setup.HasPrompt(), c.Has
+		if setup.AfterTask && !client.Agent {
+			err = fmt.Errorf("--stdin-after %s: expected a host with a task: use {prompt} or --agent", afterTask)
+		}
 		return client, err
 	}
 	name := c.Builtin

@@ -11,6 +11,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
+// afterTask is the value of --stdin-after that waits for the end of the host's task in place of a pattern.
+const afterTask = "{done}"
+
 // setup reads the flags that say how to start a client that does not know the contract.
 func (c *runCommand) setup() (harness.Setup, error) {
 	s := harness.Setup{Input: c.Stdin, OwnHome: c.OwnHome, Terminal: c.PTY}
@@ -30,7 +33,10 @@ func (c *runCommand) setup() (harness.Setup, error) {
 		s.Templates = append(s.Templates, harness.Template{Text: string(raw), Path: path, Name: filepath.Base(file)})
 	}
 	var err error
-	if c.Ready != "" {
+	switch {
+	case c.Ready == afterTask:
+		s.AfterTask = true
+	case c.Ready != "":
 		if s.Ready, err = pattern("--stdin-after", c.Ready); err != nil {
 			return s, err
 		}

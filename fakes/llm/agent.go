@@ -31,6 +31,8 @@ type Agent struct {
 	Turns [][]Block
 	// Others are tools that only Turns use.
 	Others []Tool
+	// Done is called before the model's last answer to the host, which says that every tool was called; nil if unused.
+	Done func()
 }
 
 // mostRequests is how often a tool is requested that is neither called nor in the history.
@@ -170,6 +172,9 @@ func (a *agent) reply(req *Request) *dialect.Reply {
 	case next != nil:
 		reply.Content = []Block{Call(next.Name, string(example(next.InputSchema, 0)))}
 	case len(offered) > 0:
+		if a.Done != nil {
+			a.Done()
+		}
 		reply.Content = []Block{Text("Every tool was called. The task is done.")}
 	default:
 		reply.Content = []Block{Text(sideText(req))}

@@ -51,6 +51,8 @@ func TestARunWithABaselineFailsIfItDoesNotFit(t *testing.T) {
 		return func(rs *report.Results) { rs.Results[at].Verdict, rs.Results[at].Cases = report.Pass, nil }
 	}
 	allPass := func(rs *report.Results) { passes(0)(rs); passes(2)(rs) }
+	part := func(rs *report.Results) { rs.Whole = false }
+	always := func(rs *report.Results) { rs.Results[0].Scenario, rs.Results[2].Scenario = "always", "always" }
 	becomes := func(v report.Verdict) func(*report.Results) {
 		return func(rs *report.Results) { passes(0)(rs); rs.Results[0].Verdict = v }
 	}
@@ -67,13 +69,18 @@ func TestARunWithABaselineFailsIfItDoesNotFit(t *testing.T) {
 		fails   bool
 		known   int
 	}{
-		"fits":                    {run(), is(entry()), nil, false, 2},
-		"no revisions means all":  {run(), is(entry(func(e *baseline.Entry) { e.Revisions = nil })), nil, false, 2},
-		"new failure":             {run(), nil, nil, true, 0},
-		"new in a revision":       {run(), is(entry(inOlder)), nil, true, 1},
-		"fixed":                   {run(allPass), is(entry()), []string{"stale"}, true, 0},
-		"fixed in a revision":     {run(passes(0)), is(entry()), []string{"stale"}, true, 1},
-		"flaky and fixed":         {run(allPass), is(entry(flaky)), nil, false, 0},
+		"fits":                   {run(), is(entry()), nil, false, 2},
+		"no revisions means all": {run(), is(entry(func(e *baseline.Entry) { e.Revisions = nil })), nil, false, 2},
+		"new failure":            {run(), nil, nil, true, 0},
+		"new in a revision":      {run(), is(entry(inOlder)), nil, true, 1},
+		"fixed":                  {run(allPass), is(entry()), []string{"stale"}, true, 0},
+		"fixed in a revision":    {run(passes(0)), is(entry()), []string{"stale"}, true, 1},
+		"flaky and fixed":        {run(allPass), is(entry(flaky)), nil, false, 0},
+		"fixed in a part":        {run(allPass, part), is(entry()), []string{"stale"}, true, 0},
+		"a rule for every case, in a part": {run(allPass, part, always),
+			is(entry(func(e *baseline.Entry) { e.Check = "always/reach" })), nil, false, 0},
+		"a rule for every case": {run(allPass, always),
+			is(entry(func(e *baseline.Entry) { e.Check = "always/reach" })), []string{"stale"}, true, 0},
 		"not applicable any more": {run(becomes(report.NotApplicable)), is(entry()), []string{"stale"}, true, 1},
 		"not judged in time":      {run(becomes(report.Unsupported)), is(entry()), nil, false, 1},
 		"other message": {run(), is(entry(func(e *baseline.Entry) { e.Messages = e.Messages[:1] })),

@@ -3,8 +3,10 @@ package variations
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	mcp "github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
@@ -36,6 +38,19 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 				return object{"role": "assistant", "model": "own", "content": textBlock("As you wish.")}, nil
 			}
 		}}, warns("client/sampled")),
+	edited("backing-off", "asks a failing model up to six times more, after waits that double, for two minutes",
+		"sampling: the client decides how it asks the model", "provider-errors",
+		mutants.Edit{Options: func(w *mutants.Wire, _ *mcp.Options, m *model.Options) {
+			m.Retry = func(attempt int, err error) (time.Duration, bool) {
+				var told *model.ProviderError
+				passing := !errors.As(err, &told) || told.Status == http.StatusTooManyRequests || told.Status >= 500
+				again := attempt <= 6 && passing && !errors.As(err, new(*mcp.Error))
+				if again {
+					w.Fire()
+				}
+				return 2 * time.Second << (attempt - 1), again
+			}
+		}}),
 	edited("one-model", "has one model and says so", "sampling: hints are advice on a choice of models", "basic/hints",
 		mutants.Edit{
 			Env:    func(env *harness.Env) { env.Announce(harness.OneModel) },

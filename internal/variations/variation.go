@@ -33,8 +33,8 @@ type Variation struct {
 	Cases []string
 	// Warns are checks, as chapter/check, that warn about the variation. All others must not.
 	Warns []string
-	// AnyOrder is true for a client that does not call the tools once each in the order of the list, or never the model.
-	// Checks that need that cannot judge it.
+	// AnyOrder is true for a client that does not call the tools once each in the order of the list, or never the model,
+	// or that needs more time than a session has. Checks that need that cannot judge it.
 	AnyOrder bool
 	// OnlyCases is true for a client that is correct in its cases, but not in others, such as undeclared requests.
 	OnlyCases bool

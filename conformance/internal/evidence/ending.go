@@ -27,8 +27,9 @@ func (s *Session) Interrupted() bool { return s.Ended != nil && s.Ended.Interrup
 // missing.
 func (s *Session) EndedEarly() bool { return s.Interrupted() || s.Unfinished() }
 
-// Unfinished reports whether the harness ended a client that was still making progress, because its time was up.
-func (s *Session) Unfinished() bool { return s.Ended != nil && s.Ended.Unfinished }
+// Unfinished reports whether the harness ended a client that was still making progress, because its time was up, or
+// that backs off ([Session.BacksOff]).
+func (s *Session) Unfinished() bool { return s.Ended != nil && s.Ended.Unfinished || s.BacksOff() }
 
 // EndedInTime returns a copy of the evidence in which the client ended with success.
 func (ev *Case) EndedInTime() *Case {
@@ -47,6 +48,9 @@ func (s *Session) Ending() string {
 		return "the run was interrupted"
 	case p.Unfinished:
 		return fmt.Sprintf("it was still making progress after %s, when its time was up", s.Lasted())
+	case s.BacksOff():
+		return fmt.Sprintf("it was still asking the failing model again, after longer and longer waits, when its time was "+
+			"up after %s", s.Trace.Header.Timeout)
 	case p.Deadline:
 		return fmt.Sprintf("it was still running after %s and was ended", s.Trace.Header.Timeout)
 	case p.OutsideBubble:

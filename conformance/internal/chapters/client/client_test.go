@@ -3,6 +3,7 @@ package client_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -201,6 +202,14 @@ func TestHowTheClientEnds(t *testing.T) {
 			require.Equal(t, c.verdict, got.Verdict)
 		})
 	}
+	slow := questionOf(t, server.V20251125)
+	slow.Asks(tracetest.Asking(tracetest.WhenOpen))
+	for range 3 {
+		slow.Fails(503).Later(time.Second << slow.Models)
+	}
+	backsOff := slow.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly")
+	require.Contains(t, backsOff.Message, "after longer and longer waits, when its time was up after 1m0s")
+	require.Equal(t, report.Unsupported, backsOff.Verdict)
 	const model = "the model refused a request of the client that belongs to no sampling request: expected max_tokens; "
 	s := questionOf(t, server.V20251125)
 	tracetest.Right(s)

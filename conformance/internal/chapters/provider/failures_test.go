@@ -32,6 +32,17 @@ func returns(result string) func(*session) {
 
 func refusesAndStops(s *session) { s.Refuses(-32603, "no") }
 
+// backingOff lets the model fail, with these seconds between the requests and before the end.
+func backingOff(waits ...int) func(*session) {
+	return func(s *session) {
+		s.Asks(tracetest.Asking(tracetest.WhenOpen))
+		for _, wait := range waits {
+			s.Fails(500).Later(time.Duration(wait) * time.Second)
+		}
+		hangs(s)
+	}
+}
+
 func hangs(s *session) { s.Ends(trace.Process{Deadline: true}) }
 
 const refused = `"the model is down" (code -32603)`
@@ -58,6 +69,12 @@ func TestIsErrorRejectsInventedAnswers(t *testing.T) {
 			afterFailures(refusesAndStops, 500), `error response to request 1: "no" (code -32603)`)),
 		unobserved("a client that retries until the end is not judged",
 			afterFailures(hangs, 500, 500, 500), "after 3 requests to the model"),
+		unsupported("a client that waits longer before each retry is not judged", backingOff(1, 2, 4),
+			"the client's time was up before the case was over (see client/ends-cleanly)"),
+		unsupported("a client that still waits longer than before is not judged", backingOff(2, 3, 5),
+			"the client's time was up"),
+		unobserved("a steady pace is not", backingOff(2, 2, 3), "after 3 requests"),
+		unobserved("a hang after retries is not", backingOff(1, 2, 9), "after 3 requests"),
 		unobserved("the message counts to ten",
 			afterFailures(hangs, make([]int, 11)...), "after more than 10 requests to the model"),
 	)

@@ -1,0 +1,10 @@
+// Package recipes has a configuration of mcp-conform for each of some MCP hosts that people use: a folder each, as
+// mcp-conform init NAME writes it. README.md lists them.
+package recipes
+
+import "embed"
+
+// Files are the files of the recipes, a folder for each host.
+//
+//go:embed */*.json */*.mjs */*.yaml
+var Files embed.FS
