@@ -168,7 +168,7 @@ func settingsOf(m *mutants.Mutant, turn int, every bool) []setting {
 }
 
 // scenariosFor is what a mutant runs: its own checks, and in its first setting their scenarios, the simplest ones and
-// others that the mutants take in turns, so that each scenario sees a sixth of all mutants that are about something else.
+// others that the mutants take in turns. Each scenario sees a sixth of the mutants that are about something else.
 func scenariosFor(m *mutants.Mutant, turn int, first bool) []string {
 	if !first {
 		return checksFor(m)

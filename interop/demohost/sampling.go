@@ -48,8 +48,8 @@ func choice(r *request) string {
 // errArguments comes with an answer that uses a tool with arguments that are not a JSON object.
 var errArguments = errors.New("the arguments are not a JSON object")
 
-// toolUse returns a use of a tool with the model's arguments. Floats would round large numbers. Invalid arguments become
-// {} for the model that gets them back.
+// toolUse returns a use of a tool with the model's arguments. Floats would round large numbers. Invalid arguments
+// become {} for the model that gets them back.
 func toolUse(id, name, arguments string) (*mcp.ToolUseContent, error) {
 	use := &mcp.ToolUseContent{ID: id, Name: name}
 	dec := json.NewDecoder(strings.NewReader(arguments))

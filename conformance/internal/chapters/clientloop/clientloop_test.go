@@ -146,7 +146,8 @@ func TestTheModelReceivesEachResult(t *testing.T) {
 		passes("it does", tides(nil, nil, nil)),
 		passes("in JSON", tides(nil, &inJSON, nil)),
 		fails("another text", tides(nil, &other, nil), "result of loop_tide under the id of its use, found another"),
-		tracetest.InNative(fails("a failure instead of a success", tides(nil, &failed, nil), "a successful result of loop_tide")),
+		tracetest.InNative(
+			fails("a failure instead of a success", tides(nil, &failed, nil), "a successful result of loop_tide")),
 		tracetest.About("failing-tool", passes("a failure", buoys(saying(broken, true)))),
 		tracetest.About("failing-tool", tracetest.InNative(
 			fails("a failure as success", buoys(saying(broken, false)), "no sign of the failure"))),
