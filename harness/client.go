@@ -71,18 +71,24 @@ func InProcess(run func(ctx context.Context, env Env) error, options ...Option) 
 // that names the server, and {prompt} a task for a host ([Client.Agent]); without {url} and {config} the URL comes
 // last. It does what [InProcess] describes, and exits with 0.
 func Command(argv ...string) Client {
-	return Client{Name: strings.Join(argv, " "), argv: argv, Agent: mentions(argv, promptPlace)}
+	return Client{Name: hidden(strings.Join(argv, " ")), argv: argv, Agent: mentions(argv, promptPlace)}
 }
 
 // InBubble reports whether the client can run in virtual time, in a testing/synctest bubble.
 func (c *Client) InBubble() bool { return c.run != nil && !c.loopback && c.contained == nil }
 
-// Argv returns the command line of a client in a process of its own; nil for one in ours.
+// Argv returns the command line of a client in a process of its own, as reports show it: with the names of variables for
+// the keys and tokens of our environment. It is nil for a client in our process.
 func (c *Client) Argv() []string {
+	argv := c.argv
 	if c.contained != nil {
-		return c.contained.argv()
+		argv = c.contained.argv()
 	}
-	return c.argv
+	argv = slices.Clone(argv)
+	for i, word := range argv {
+		argv[i] = hidden(word)
+	}
+	return argv
 }
 
 // CommandError says that the client's program cannot start: a mistake of the caller, not of the client.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // How much of each of a process's two streams is kept, in bytes: the beginning, which often has the cause, and the end.
@@ -166,3 +168,7 @@ func (k *headTail) String() string {
 	}
 	return fmt.Sprintf("%s\n… %d bytes omitted …\n%s", valid(string(k.head)), k.dropped, valid(string(k.tail)))
 }
+
+// hidden returns a text with the keys and tokens of our environment replaced by the names of their variables: a client
+// may print them, or get them as arguments.
+func hidden(text string) string { return leak.Hider(os.Environ()).Replace(text) }

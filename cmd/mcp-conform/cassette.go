@@ -5,10 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -143,7 +140,7 @@ func (c *cassetteLint) Run(s streams) error {
 		if err != nil {
 			return usage(err)
 		}
-		for _, finding := range f.Lint(environmentSecrets(os.Environ())...) {
+		for _, finding := range f.Lint(keysOfEnvironment(0)...) {
 			fmt.Fprintf(s.out, "%s: %s\n", name, finding)
 			found++
 		}
@@ -166,7 +163,7 @@ func (c *cassetteImport) Run(s streams) error {
 	for _, file := range c.Files {
 		name := strings.TrimSuffix(filepath.Base(file), ".gz")
 		to := filepath.Join(c.Folder, strings.TrimSuffix(name, filepath.Ext(name))+".yaml")
-		n, err := cassettes.Import(file, to, cassettes.WithSecrets(keysOfEnvironment()...))
+		n, err := cassettes.Import(file, to, cassettes.WithSecrets(keysOfEnvironment(shortestKey)...))
 		if err != nil {
 			fmt.Fprintf(s.err, "mcp-conform: %v\n", err)
 			failed++
@@ -178,24 +175,4 @@ func (c *cassetteImport) Run(s streams) error {
 		return usage(fmt.Errorf("%d of %d files were not imported", failed, len(c.Files)))
 	}
 	return nil
-}
-
-// word matches passwords for tests, such as postgres, which appear in many conversations.
-var word = regexp.MustCompile(`^[A-Za-z]{0,15}$`)
-
-// environmentSecrets are the values of variables that hold keys and tokens.
-func environmentSecrets(environment []string) []string {
-	var secrets []string
-	for _, v := range environment {
-		name, value, _ := strings.Cut(v, "=")
-		if isSecretVariable(strings.ToUpper(name)) && !word.MatchString(value) {
-			secrets = append(secrets, value)
-		}
-	}
-	return secrets
-}
-
-func isSecretVariable(name string) bool {
-	return slices.ContainsFunc([]string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD"},
-		func(end string) bool { return strings.HasSuffix(name, end) })
 }

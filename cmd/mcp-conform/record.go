@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 type recordCommand struct {
@@ -112,7 +113,7 @@ func (c *recordedCommand) run(
 
 func (c *recordedCommand) options() ([]cassettes.Option, error) {
 	options := []cassettes.Option{
-		cassettes.WithSecrets(keysOfEnvironment()...), cassettes.Ignore(c.Ignore...)}
+		cassettes.WithSecrets(keysOfEnvironment(shortestKey)...), cassettes.Ignore(c.Ignore...)}
 	if !c.Errors {
 		options = append(options, cassettes.RefuseErrors())
 	}
@@ -138,8 +139,15 @@ func (c *recordedCommand) options() ([]cassettes.Option, error) {
 	return options, nil
 }
 
-func keysOfEnvironment() []string {
-	return slices.DeleteFunc(environmentSecrets(os.Environ()), func(s string) bool { return len(s) < shortestKey })
+// keysOfEnvironment are the keys, tokens and passwords of the environment that have at least so many bytes.
+func keysOfEnvironment(least int) []string {
+	var keys []string
+	for _, s := range leak.InEnvironment(os.Environ()) {
+		if len(s.Value) >= least {
+			keys = append(keys, s.Value)
+		}
+	}
+	return keys
 }
 
 // recordEnvironment returns the command's environment: ours, with the proxy's address for every provider. The keys are

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
 
@@ -211,7 +212,7 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 		}
 		return runErr
 	}
-	results.Flags = deciding(args[1:])
+	results.Flags = hidden(deciding(args[1:]))
 	return c.exit(ctx, results, errors.Join(runErr, c.finish(s, known, began, results, traces)))
 }
 
@@ -426,5 +427,15 @@ func (c *runCommand) commandLine(flags ...string) string {
 	if len(c.Command) > 0 {
 		words = append(append(words, "--"), c.Command...)
 	}
-	return shell.Quote(words...)
+	return shell.Quote(hidden(words)...)
+}
+
+// hidden replaces the keys and tokens of the environment in words of the command line, which reports show.
+func hidden(words []string) []string {
+	hider := leak.Hider(os.Environ())
+	words = slices.Clone(words)
+	for i, word := range words {
+		words[i] = hider.Replace(word)
+	}
+	return words
 }

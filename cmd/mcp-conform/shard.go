@@ -76,7 +76,7 @@ func (c *runCommand) playShard(
 		release(c.Out)
 		return err
 	}
-	part := shard{shardFormat, version(), suite.Shard, suite.Shards, deciding(args[1:]), ""}
+	part := shard{shardFormat, version(), suite.Shard, suite.Shards, hidden(deciding(args[1:])), ""}
 	raw, err := json.MarshalIndent(part, "", "  ")
 	if err == nil {
 		err = writeBytes(filepath.Join(c.Out, shardName), append(raw, '\n'))

@@ -60,7 +60,7 @@ func TestDecodeReadsMessages(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
-	codectest.Fuzz(f, Chat, keyed(), "cohere", []string{
+	codectest.Fuzz(f, Chat, keyed(), "", []string{
 		body(user+`,`+calls+`,`+result1+`,`+result2, `,"tools":[`+add+`],"tool_choice":"NONE","stream":true`),
 		body(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]},`+
 			`{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"so"}]}`,
