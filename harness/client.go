@@ -77,8 +77,8 @@ func Command(argv ...string) Client {
 // InBubble reports whether the client can run in virtual time, in a testing/synctest bubble.
 func (c *Client) InBubble() bool { return c.run != nil && !c.loopback && c.contained == nil }
 
-// Argv returns the command line of a client in a process of its own, as reports show it: with the names of variables for
-// the keys and tokens of our environment. It is nil for a client in our process.
+// Argv returns the command line of a client in a process of its own, as reports show it: with the names of variables
+// for the keys and tokens of our environment. It is nil for a client in our process.
 func (c *Client) Argv() []string {
 	argv := c.argv
 	if c.contained != nil {

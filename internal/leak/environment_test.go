@@ -9,11 +9,11 @@ import (
 )
 
 func TestSecretsOfTheEnvironmentAreHidden(t *testing.T) {
-	environment := []string{"HOME=/home/somebody/of/a/long/name", "github_token=ghp_0123456789ab", "DB_PASSWORD=postgrespostgre",
+	environment := []string{"HOME=/home/somebody", "github_token=ghp_0123456789ab", "DB_PASSWORD=postgrespostgre",
 		"API_KEY=short1", "EMPTY_KEY=", "MY_SECRET=a=b=0123456789", "broken"}
 	require.Equal(t, []leak.Secret{{Name: "github_token", Value: "ghp_0123456789ab"}, {Name: "API_KEY", Value: "short1"},
 		{Name: "MY_SECRET", Value: "a=b=0123456789"}}, leak.InEnvironment(environment))
-	require.Equal(t, "x $github_token y $MY_SECRET short1 /home/somebody/of/a/long/name postgrespostgre",
-		leak.Hider(environment).Replace("x ghp_0123456789ab y a=b=0123456789 short1 /home/somebody/of/a/long/name postgrespostgre"))
+	require.Equal(t, "x $github_token y $MY_SECRET short1 /home/somebody postgrespostgre",
+		leak.Hider(environment).Replace("x ghp_0123456789ab y a=b=0123456789 short1 /home/somebody postgrespostgre"))
 	require.Equal(t, "as it is", leak.Hider(nil).Replace("as it is"))
 }
