@@ -354,6 +354,10 @@ func (c *runCommand) client() (harness.Client, error) {
 		}
 		return client, err
 	}
+	if c.startsHost() {
+		return harness.Client{}, errors.New(
+			"--config-template, --stdin, --answer, --pty and --own-home: expected a command that they are for, after --")
+	}
 	name := c.Builtin
 	if name == "" {
 		name = builtinPrefix + "reference"

@@ -59,6 +59,11 @@ func (c *runCommand) setup() (harness.Setup, error) {
 	return s, nil
 }
 
+// startsHost reports whether a flag says how to start a host.
+func (c *runCommand) startsHost() bool {
+	return len(c.Template)+len(c.Stdin)+len(c.Answer) > 0 || c.Ready != "" || c.PTY || c.OwnHome
+}
+
 // pattern compiles a pattern in which ^ and $ match at lines.
 func pattern(flag, text string) (*regexp.Regexp, error) {
 	p, err := regexp.Compile("(?m)" + text)

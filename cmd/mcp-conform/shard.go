@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
 
 const (
@@ -87,9 +88,10 @@ func (c *runCommand) playShard(
 	return err
 }
 
-// outputFlags are the flags of run that decide where results go and how they look, and whether a value follows.
+// outputFlags are the flags of run that decide where results go, how they look and how fast they come, and whether a
+// value follows.
 var outputFlags = map[string]bool{"--shard": true, "--out": true, "--report": true, "--format": true,
-	"--no-durations": false, "--verbose": false, "-v": false}
+	"--no-durations": false, "--verbose": false, "-v": false, "--jobs": true, "-j": true}
 
 // deciding returns the flags and the command that decide the results: equal ones in all shards of a run.
 func deciding(words []string) []string {
@@ -176,9 +178,8 @@ func readShards(dirs []string) ([]shard, []*trace.Trace, error) {
 	slices.SortStableFunc(all, func(a, b shard) int { return cmp.Compare(a.Shard, b.Shard) })
 	first := all[0]
 	for i, one := range all {
-		if one.Shards != first.Shards || one.Tool != first.Tool || !slices.Equal(one.Flags, first.Flags) {
-			return nil, nil, fmt.Errorf("%s and %s are of different runs: their flags, versions or numbers of shards differ",
-				first.dir, one.dir)
+		if why := first.differs(&one); why != "" {
+			return nil, nil, fmt.Errorf("%s and %s are of different runs: %s", first.dir, one.dir, why)
 		}
 		if i > 0 && one.Shard == all[i-1].Shard {
 			return nil, nil, fmt.Errorf("%s and %s are both shard %d", all[i-1].dir, one.dir, one.Shard)
@@ -189,6 +190,19 @@ func readShards(dirs []string) ([]shard, []*trace.Trace, error) {
 			missingShards(all))
 	}
 	return all, traces, nil
+}
+
+// differs says why two shards are not of one run; "" if they are.
+func (s *shard) differs(other *shard) string {
+	switch {
+	case s.Tool != other.Tool:
+		return fmt.Sprintf("mcp-conform %s and %s", s.Tool, other.Tool)
+	case s.Shards != other.Shards:
+		return fmt.Sprintf("of %d and %d shards", s.Shards, other.Shards)
+	case !slices.Equal(s.Flags, other.Flags):
+		return fmt.Sprintf("their flags are\n\t%s\n\t%s", shell.Quote(s.Flags...), shell.Quote(other.Flags...))
+	}
+	return ""
 }
 
 func readShard(dir string) (shard, error) {
