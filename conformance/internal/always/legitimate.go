@@ -32,6 +32,7 @@ var toModel = []Change{
 	{"structured content beside texts", "server/tools: a tool should repeat structured content as a text"},
 	{"resources as text", "results of most providers are texts: the address of a link, the text of a resource"},
 	{"media after results", "results of OpenAI are texts; media follow them in a message of the user"},
+	{"nothing for an empty value", "SDKs in Go omit an empty text, and write null for an empty list, in MCP's own form"},
 	{"text for an empty result", "some providers refuse an empty error"},
 	{"numbers of Gemini", "Gemini's numbers are doubles"},
 	{"rounded numbers", "JavaScript's numbers are doubles: one that a double cannot hold may be rounded; it warns"},

@@ -143,7 +143,8 @@ func (d *difference) verdict(r *evidence.Round, x *evidence.Exchange) check.Verd
 }
 
 // invalidParams returns the difference for a request in MCP's own form that is invalid although the sampling request is
-// valid. Members may be missing: Go's SDK omits an empty text, which says nothing. What must be there is compared.
+// valid. Members may be missing or null: SDKs in Go omit an empty text, and write null for an empty list. What must be
+// there is compared.
 func invalidParams(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *difference {
 	validate := func(params []byte) error {
 		return schema.Validate(string(ev.Revision), schema.CreateMessageRequestParams, params)
@@ -151,10 +152,30 @@ func invalidParams(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *
 	if x.Request.Dialect != dialect.Native || validate(r.Raw) != nil {
 		return nil
 	}
-	if err := validate(x.Request.Body); err != nil && !strings.Contains(err.Error(), "missing property") {
+	body := mcpjson.Marshal(withoutNulls(evidence.DecodeJSON(x.Request.Body)))
+	if err := validate(body); err != nil && !strings.Contains(err.Error(), "missing property") {
 		return &difference{want: "valid params", got: err.Error()}
 	}
 	return nil
+}
+
+// withoutNulls removes the members of decoded JSON that are null.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if member == nil {
+				delete(v, name)
+			} else {
+				withoutNulls(member)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			withoutNulls(item)
+		}
+	}
+	return v
 }
 
 // excerpt returns the JSON at a path.
