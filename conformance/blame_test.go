@@ -95,7 +95,10 @@ func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
 		}
 		require.Equal(t, rs.Results, again.Results, "the traces suffice to judge")
 
-		alone, err := conformance.Judge(traces[0])
+		crashed := slices.IndexFunc(traces, func(tr *trace.Trace) bool {
+			return slices.ContainsFunc(tr.Header.Cases, func(c trace.Case) bool { return c.ID == "tool-use/one-tool" })
+		})
+		alone, err := conformance.Judge(traces[crashed])
 		require.NoError(t, err)
 		require.Equal(t, report.NotObserved, find(t, alone, "parallel/results-reach-model").Verdict,
 			"a case without another session is judged by this one")

@@ -20,11 +20,11 @@ var conditionsText string
 
 // exception is an entry of the list.
 type exception struct {
-	mutants    []string // chapters, and patterns of names
-	conditions []string
-	reason     string
-	count      int // how many pairs it covers
-	covered    []*Pair
+	mutants     []string // chapters, and patterns of names
+	conditions  []string
+	reason      string
+	least, most int // how many pairs it covers
+	covered     []*Pair
 }
 
 func (e *exception) covers(p *Pair) bool {
@@ -36,6 +36,20 @@ func (e *exception) covers(p *Pair) bool {
 
 func (e *exception) String() string {
 	return fmt.Sprintf("\t%s / %s  %d", strings.Join(e.mutants, " "), strings.Join(e.conditions, " "), len(e.covered))
+}
+
+// readCount reads a number of pairs, or a range such as 0-5 for pairs whose messages may cross. False: it is neither.
+func (e *exception) readCount(text string) bool {
+	least, most, isRange := strings.Cut(text, "-")
+	n, err := strconv.Atoi(least)
+	if err != nil {
+		return false
+	}
+	e.least, e.most = n, n
+	if isRange {
+		e.most, err = strconv.Atoi(most)
+	}
+	return err == nil
 }
 
 // The sections of the list.
@@ -61,10 +75,8 @@ func readExceptions(list string) exceptions {
 		case isEntry:
 			names, conditions, _ := strings.Cut(entry, " / ")
 			e := &exception{mutants: strings.Fields(names), conditions: strings.Fields(conditions), reason: reason}
-			if last := len(e.conditions) - 1; last >= 0 {
-				if n, err := strconv.Atoi(e.conditions[last]); err == nil {
-					e.count, e.conditions = n, e.conditions[:last]
-				}
+			if last := len(e.conditions) - 1; last >= 0 && e.readCount(e.conditions[last]) {
+				e.conditions = e.conditions[:last]
 			}
 			all[section] = append(all[section], e)
 		case line != "":
@@ -104,8 +116,8 @@ func (c *Conditions) judge(listed exceptions, whole bool) {
 	}
 	for _, section := range []string{never, harmless, survives} {
 		for _, e := range listed[section] {
-			if len(e.covered) != e.count {
-				c.complain("conditions.txt, %s: found %d pairs, expected %d as in%s: %s", section, len(e.covered), e.count, e,
+			if n := len(e.covered); n < e.least || n > e.most {
+				c.complain("conditions.txt, %s: found %d pairs, expected %d to %d as in%s: %s", section, n, e.least, e.most, e,
 					strings.Join(each(e.covered, (*Pair).name), ", "))
 			}
 		}
@@ -136,12 +148,14 @@ func (c *Conditions) UpdatedConditions() []byte {
 			b.WriteString(line)
 			continue
 		}
-		if e := entries[0]; len(e.covered) > 0 {
+		switch e := entries[0]; {
+		case e.least < e.most:
+			b.WriteString(line)
+		case len(e.covered) > 0:
 			fmt.Fprintln(&b, e)
 		}
 		entries = entries[1:]
 	}
-	fmt.Fprintf(&b, "== %s\n\nRules to come will name these.\n", survives)
 	open := map[string]*exception{}
 	for i := range c.Pairs {
 		if p := &c.Pairs[i]; p.Fired && p.Named == "" && p.Reason == "" {
@@ -151,6 +165,9 @@ func (c *Conditions) UpdatedConditions() []byte {
 			e := open[p.Mutant]
 			e.conditions, e.covered = append(e.conditions, p.Condition), append(e.covered, p)
 		}
+	}
+	if len(open) > 0 {
+		fmt.Fprintf(&b, "== %s\n\nRules to come will name these.\n", survives)
 	}
 	for _, name := range slices.Sorted(maps.Keys(open)) {
 		fmt.Fprintln(&b, open[name])

@@ -72,7 +72,8 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 				}
 				return "mcp__srv__" + name
 			})),
-		with(reference.Config{Dialect: "openai-chat", Plain: true, Loop: true})),
+		with(reference.Config{Dialect: "openai-chat", Plain: true, Loop: true}),
+		func(v *Variation) { v.Whole = true }),
 )
 
 // loopOption edits the options of the loop.

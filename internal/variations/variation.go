@@ -39,6 +39,9 @@ type Variation struct {
 	// OnlyCases is true for a client that is correct in its cases, but not in others, such as undeclared requests.
 	OnlyCases bool
 
+	// Whole is true for a difference that is correct only as a whole: no condition limits it.
+	Whole bool
+
 	// When limits the difference to some samples; the zero value does not.
 	When mutants.Condition
 
@@ -61,8 +64,9 @@ func (v *Variation) Client(c reference.Config, fired func()) func(context.Contex
 	return mutants.Client(c, v.edit, v.When, fired)
 }
 
-// Conditional reports whether a condition can limit the variation: not one in which tools are called, and when.
-func (v *Variation) Conditional() bool { return !v.AnyOrder && v.client == nil }
+// Conditional reports whether a condition can limit the variation: not one in which tools are called, and when, and not
+// one that is correct only as a whole.
+func (v *Variation) Conditional() bool { return !v.AnyOrder && !v.Whole && v.client == nil }
 
 // Find returns the variation with that name, or nil.
 func Find(name string) *Variation {

@@ -44,11 +44,7 @@ func ownTexts(r *evidence.Round, x *evidence.Exchange) []dialect.Block {
 	if len(given) == 0 {
 		return nil
 	}
-	var all []string
-	evidence.EachString(evidence.DecodeJSON(r.Raw), "", func(_, text string) bool {
-		all = append(all, text)
-		return true
-	})
+	all := stringsOf(r)
 	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
 	for i := range given {
 		for _, text := range all {
@@ -60,12 +56,22 @@ func ownTexts(r *evidence.Round, x *evidence.Exchange) []dialect.Block {
 	return given
 }
 
+// stringsOf returns all strings of a sampling request.
+func stringsOf(r *evidence.Round) []string {
+	var all []string
+	evidence.EachString(evidence.DecodeJSON(r.Raw), "", func(_, text string) bool {
+		all = append(all, text)
+		return true
+	})
+	return all
+}
+
 // foreignIn returns the text of another request, or the name of its conversation, that is in a text of the client.
 func foreignIn(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange, own string) string {
 	if len(own) < leastForeign {
 		return ""
 	}
-	s := ev.Session
+	s, mine := ev.Session, stringsOf(r)
 	for _, c := range s.Trace.Header.Cases {
 		for _, name := range evidence.Conversations([]byte(own), c.Mark) {
 			if !slices.Contains(r.Conversations, name) {
@@ -78,7 +84,8 @@ func foreignIn(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange, own s
 					continue
 				}
 				for _, b := range dialect.Blocks(other.Params.Messages, dialect.Text) {
-					if text := strings.TrimSpace(b.Text); len(text) >= leastForeign && strings.Contains(own, text) {
+					text := strings.TrimSpace(b.Text)
+					if len(text) >= leastForeign && strings.Contains(own, text) && !holds(mine, text) {
 						return text
 					}
 				}
@@ -86,4 +93,9 @@ func foreignIn(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange, own s
 		}
 	}
 	return ""
+}
+
+// holds reports whether any of the texts contains a text. A client may cut such a text out of its own.
+func holds(texts []string, text string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, text) })
 }

@@ -114,10 +114,11 @@ var legalChanges = []given{
 		`[{"text":"unknown place","type":"text"}],"is_error":true`,
 		`[{"text":"Error: unknown place","type":"text"}]`,
 	}},
-	{name: "null for an empty list", legal: "nothing for an empty value", params: otherResults, dialect: native, edits: edits{
-		`"content":[],`,
-		`"content":null,`,
-	}},
+	{name: "null for an empty list", legal: "nothing for an empty value", params: otherResults, dialect: native,
+		edits: edits{
+			`"content":[],`,
+			`"content":null,`,
+		}},
 	{name: "the JSON", legal: "structured content as JSON", params: otherResults, dialect: chat},
 	{name: "the text alone", legal: "structured content beside texts", params: otherResults, dialect: chat},
 	{name: "the address and the text", legal: "resources as text", params: otherResults, dialect: chat, edits: edits{

@@ -276,14 +276,14 @@ func unmatched(sent, given []item) *difference {
 }
 
 // repeated returns the first text, from the end, that the model was given more often than the server sent it. The
-// client's own texts may be like a short one, or the system prompt.
+// client's own texts may be like a short one, or the system prompt. A part of another text may be like any.
 func (c *comparison) repeated(want, got []turn) *difference {
 	const short = 8
 	key := func(b *item) string { return string(b.role) + " " + strings.TrimSpace(b.Text) }
 	left := map[string]int{}
 	for _, t := range want {
 		for _, b := range only(t.items, dialect.Text) {
-			if text := strings.TrimSpace(b.Text); len(text) >= short && text != strings.TrimSpace(c.sent.System) {
+			if text := strings.TrimSpace(b.Text); len(text) >= short && !c.isPart(text) {
 				left[key(&b)]++
 			}
 		}
@@ -302,6 +302,16 @@ func (c *comparison) repeated(want, got []turn) *difference {
 		}
 	}
 	return nil
+}
+
+// isPart reports whether a text is part of the system prompt, of a tool result, or of a longer text.
+func (c *comparison) isPart(text string) bool {
+	return strings.Contains(c.sent.System, text) || slices.ContainsFunc(c.sent.Messages, func(m dialect.Message) bool {
+		return slices.ContainsFunc(m.Content, func(b dialect.Block) bool {
+			return b.Type == dialect.ToolResult && strings.Contains(b.PlainText(), text) ||
+				b.Type == dialect.Text && strings.TrimSpace(b.Text) != text && strings.Contains(b.Text, text)
+		})
+	})
 }
 
 // cannotTake reports whether the provider has no place for a medium.

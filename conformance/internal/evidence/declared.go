@@ -70,7 +70,8 @@ func NoteRun(sessions []*Session) {
 	noteLoop(sessions)
 	answers, asks := false, false
 	for _, s := range sessions {
-		answers, asks = answers || s.AnswersAny(), asks || len(s.Exchanges)+len(s.Unmarked) > 0
+		answers = answers || s.AnswersAny() && !s.EndedEarly() // it may have been about to ask
+		asks = asks || len(s.Exchanges)+len(s.Unmarked) > 0
 	}
 	for _, s := range sessions {
 		s.AnswersItself = answers && !asks
