@@ -8,7 +8,8 @@ import (
 
 func TestTheListSaysWhichPairsNeedNoName(t *testing.T) {
 	const list = "Pairs.\n\n== never\n\nIt cannot be.\n\tstory one-* / media errors  2\n\n== harmless\n\n" +
-		"Nobody sees it.\n\tquiet / media  1\nThey may cross.\n\tcrossing / media errors  0-1\n\n== survives\n\nRules to come.\n\tloud / media  1\n"
+		"Nobody sees it.\n\tquiet / media  1\nThey may cross.\n\tcrossing / media errors  0-1\n\n" +
+		"== survives\n\nRules to come.\n\tloud / media  1\n"
 	named := Pair{Mutant: "loud", Condition: "errors", Fired: true, Named: "s/one"}
 	never := []Pair{{Mutant: "one-a", Condition: "media"}, {Mutant: "b", Condition: "errors", chapter: "story"}}
 	quiet := Pair{Mutant: "quiet", Condition: "media", Fired: true}
