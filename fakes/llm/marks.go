@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"regexp"
@@ -41,10 +42,11 @@ func firstSerial(mark string) int64 {
 	return int64(h.Sum32())<<24 | 1<<56
 }
 
-// owner returns the mark that owns the request: the last mark in the last user turn, else the only mark in the whole
-// request. all are the request's marks, sorted.
+// owner returns the mark that owns the request: the last mark in the last user turn, else the only one in the messages,
+// else the only one in the whole request. all are the request's marks, sorted.
 func owner(req *Request, marks []string) (mark string, all []string) {
-	texts := []string{markText(req.Messages), req.System}
+	conversation := markText(req.Messages)
+	texts := []string{conversation, req.System}
 	for _, t := range req.Tools {
 		texts = append(texts, t.Name, t.Description)
 	}
@@ -55,10 +57,7 @@ func owner(req *Request, marks []string) (mark string, all []string) {
 			mark, last = m, at
 		}
 	}
-	if mark == "" {
-		mark = single(all)
-	}
-	return mark, all
+	return cmp.Or(mark, single(marksIn(all, conversation)), single(all)), all
 }
 
 // marksIn returns the marks that any text contains, sorted.

@@ -54,6 +54,8 @@ func TestOwner(t *testing.T) {
 		{"a tool's name", messages(user(text("hi"))) + `,"tools":[{"name":"get_` + a + `"}]`, a, a},
 		{"a tool's description", messages(user(text("hi"))) + `,"tools":[{"name":"t","description":"` + a + `"}]`, a, a},
 		{"an earlier turn", messages(user(text(a)), assistant("x"), user(text("hi"))), a, a},
+		{"an earlier turn before the system prompt", messages(user(text(a)), assistant("x"), user(text("hi"))) +
+			`,"systemPrompt":"` + c + `"`, a, a + c},
 		{"several elsewhere are nobody's", messages(user(text(a)), assistant(b), user(text("hi"))), "", a + b},
 		{"refused", `"messages":"` + a + `"`, a, a},
 	} {

@@ -154,6 +154,7 @@ var basicEdits = edits{
 	}),
 	"refuses-all-servers": refuses(func(s *Sample) bool { return s.Asked["includeContext"] == "allServers" }),
 	"remembers":           remembers,
+	"first-system-prompt": firstSystemPrompt,
 }
 
 // errorIs replaces the error of a response.
@@ -176,6 +177,21 @@ func remembers(*Wire) Edit {
 			p["systemPrompt"] = text(p, "systemPrompt") + "\nBefore this, the user said: " + before
 		}
 		eachBlock("text", func(b object) { before = text(b, "text") })(p)
+	}}
+}
+
+// firstSystemPrompt gives the model the system prompt of the first request with every later one.
+func firstSystemPrompt(*Wire) Edit {
+	var mu sync.Mutex
+	first := ""
+	return Edit{Params: func(p object) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first == "" {
+			first = text(p, "systemPrompt")
+		} else {
+			p["systemPrompt"] = first
+		}
 	}}
 }
 
