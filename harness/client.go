@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // Client is a client under test, made by [InProcess], [Command] or [CommandStdio]. It may start any number of times.
@@ -84,11 +86,7 @@ func (c *Client) Argv() []string {
 	if c.contained != nil {
 		argv = c.contained.argv()
 	}
-	argv = slices.Clone(argv)
-	for i, word := range argv {
-		argv[i] = hidden(word)
-	}
-	return argv
+	return leak.Hide(os.Environ(), argv...)
 }
 
 // CommandError says that the client's program cannot start: a mistake of the caller, not of the client.

@@ -171,4 +171,4 @@ func (k *headTail) String() string {
 
 // hidden returns a text with the keys and tokens of our environment replaced by the names of their variables: a client
 // may print them, or get them as arguments.
-func hidden(text string) string { return leak.Hider(os.Environ()).Replace(text) }
+func hidden(text string) string { return leak.Hide(os.Environ(), text)[0] }

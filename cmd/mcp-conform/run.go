@@ -273,7 +273,8 @@ func (c *runCommand) report(results *report.Results, s streams, took time.Durati
 		}
 	}
 	return report.Text(results, report.TextOptions{Color: terminal(s.out), Strict: c.Strict,
-		Verbose: c.Verbose || len(checks) == 1, Took: took, Hint: "-v: evidence · --out DIR: traces · explain ID: the rule"})
+		Verbose: c.Verbose || len(checks) == 1, Took: took,
+		Hint: "-v: evidence · --out DIR: traces · explain ID: the rule"})
 }
 
 func (c *runCommand) suite() (*conformance.Suite, error) {
@@ -434,12 +435,5 @@ func (c *runCommand) commandLine(flags ...string) string {
 	return shell.Quote(hidden(words)...)
 }
 
-// hidden replaces the keys and tokens of the environment in words of the command line, which reports show.
-func hidden(words []string) []string {
-	hider := leak.Hider(os.Environ())
-	words = slices.Clone(words)
-	for i, word := range words {
-		words[i] = hider.Replace(word)
-	}
-	return words
-}
+// hidden returns words of the command line, which reports show, without the keys and tokens of the environment.
+func hidden(words []string) []string { return leak.Hide(os.Environ(), words...) }

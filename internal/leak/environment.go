@@ -1,6 +1,7 @@
 package leak
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,14 +25,21 @@ func InEnvironment(environment []string) []Secret {
 	return secrets
 }
 
-// Hider replaces the secrets of an environment by the names of their variables, such as $GITHUB_TOKEN. Values shorter
-// than [MinLength] stay. It does not know their other forms.
-func Hider(environment []string) *strings.Replacer {
+// Hide returns the texts with the secrets of an environment replaced by the names of their variables, such as
+// $GITHUB_TOKEN. Values shorter than [MinLength] stay. It does not know their other forms.
+func Hide(environment []string, texts ...string) []string {
+	secrets := InEnvironment(environment)
+	slices.SortStableFunc(secrets, func(a, b Secret) int { return cmp.Compare(len(b.Value), len(a.Value)) })
 	var pairs []string
-	for _, s := range InEnvironment(environment) {
+	for _, s := range secrets {
 		if len(s.Value) >= MinLength {
 			pairs = append(pairs, s.Value, "$"+s.Name)
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	hider := strings.NewReplacer(pairs...)
+	texts = slices.Clone(texts)
+	for i, text := range texts {
+		texts[i] = hider.Replace(text)
+	}
+	return texts
 }

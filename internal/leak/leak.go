@@ -129,7 +129,7 @@ func (f *Finder) Find(text []byte) (Hit, bool) {
 	return hit, true
 }
 
-// first returns the lowest needle in a text, or limit if there is none below it. It reads the text once.
+// first returns the lowest needle in a text, or limit if every needle is behind it. It reads the text once.
 func (f *Finder) first(text []byte, limit int) int {
 	for i := 0; i+1 < len(text); i++ {
 		pair := uint16(text[i])<<8 | uint16(text[i+1])

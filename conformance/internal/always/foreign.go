@@ -20,8 +20,13 @@ func foreign(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *differ
 	if context != "" && context != "none" {
 		return nil
 	}
-	for _, b := range ownTexts(r, x) {
-		if found := foreignIn(ev, r, x, b.Text); found != "" {
+	added := addedTexts(r, x)
+	if len(added) == 0 {
+		return nil
+	}
+	sent := stringsOf(r)
+	for _, b := range added {
+		if found := foreignIn(ev, r, x, unsentPart(b.Text, sent), sent); found != "" {
 			return &difference{want: "only this conversation", got: "the text " + quote(found, "") + " of another request",
 				given: b.Path}
 		}
@@ -29,9 +34,8 @@ func foreign(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *differ
 	return nil
 }
 
-// ownTexts returns what the client added to the texts of a model request: the texts without those of the sampling
-// request.
-func ownTexts(r *evidence.Round, x *evidence.Exchange) []dialect.Block {
+// addedTexts returns the texts of a model request that are not whole texts of the sampling request.
+func addedTexts(r *evidence.Round, x *evidence.Exchange) []dialect.Block {
 	given := []dialect.Block{{Type: dialect.Text, Text: x.Request.System}}
 	for _, m := range x.Request.Messages {
 		given = append(given, evidence.Only(m.Content, dialect.Text)...)
@@ -40,59 +44,65 @@ func ownTexts(r *evidence.Round, x *evidence.Exchange) []dialect.Block {
 	for _, b := range dialect.Blocks(r.Params.Messages, dialect.Text) {
 		sent[b.Text] = true
 	}
-	given = slices.DeleteFunc(given, func(b dialect.Block) bool { return sent[b.Text] })
-	if len(given) == 0 {
-		return nil
-	}
-	all := stringsOf(r)
-	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
-	for i := range given {
-		for _, text := range all {
-			if len(text) >= leastForeign {
-				given[i].Text = strings.ReplaceAll(given[i].Text, text, "")
-			}
-		}
-	}
-	return given
+	return slices.DeleteFunc(given, func(b dialect.Block) bool { return sent[b.Text] })
 }
 
-// stringsOf returns all strings of a sampling request.
+// stringsOf returns all strings of a sampling request, the longest first.
 func stringsOf(r *evidence.Round) []string {
 	var all []string
 	evidence.EachString(evidence.DecodeJSON(r.Raw), "", func(_, text string) bool {
 		all = append(all, text)
 		return true
 	})
+	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all
 }
 
-// foreignIn returns the text of another request, or the name of its conversation, that is in a text of the client.
-func foreignIn(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange, own string) string {
+// unsentPart returns a text of the client without what the server sent.
+func unsentPart(text string, sent []string) string {
+	for _, s := range sent {
+		if len(s) >= leastForeign {
+			text = strings.ReplaceAll(text, s, "")
+		}
+	}
+	return text
+}
+
+// foreignIn returns the text of another request, or the name of its conversation, that is in a text of the client. It
+// returns "" for none.
+func foreignIn(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange, own string, sent []string) string {
 	if len(own) < leastForeign {
 		return ""
 	}
-	s, mine := ev.Session, stringsOf(r)
-	for _, c := range s.Trace.Header.Cases {
+	for _, c := range ev.Session.Trace.Header.Cases {
 		for _, name := range evidence.Conversations([]byte(own), c.Mark) {
 			if !slices.Contains(r.Conversations, name) {
 				return name
 			}
 		}
-		for _, call := range s.Calls[c.ID] {
-			for _, other := range call.Rounds {
-				if other == r || other.Params == nil || s.Order[other.Asked.Ref] > x.Began {
-					continue
-				}
-				for _, b := range dialect.Blocks(other.Params.Messages, dialect.Text) {
-					text := strings.TrimSpace(b.Text)
-					if len(text) >= leastForeign && strings.Contains(own, text) && !holds(mine, text) {
-						return text
-					}
-				}
+		for _, text := range earlierTexts(ev.Session, c.ID, r, x) {
+			if len(text) >= leastForeign && strings.Contains(own, text) && !holds(sent, text) {
+				return text
 			}
 		}
 	}
 	return ""
+}
+
+// earlierTexts returns the texts of a case's other sampling requests from before a model request.
+func earlierTexts(s *evidence.Session, caseID string, r *evidence.Round, x *evidence.Exchange) []string {
+	var texts []string
+	for _, call := range s.Calls[caseID] {
+		for _, other := range call.Rounds {
+			if other == r || other.Params == nil || s.Order[other.Asked.Ref] > x.Began {
+				continue
+			}
+			for _, b := range dialect.Blocks(other.Params.Messages, dialect.Text) {
+				texts = append(texts, strings.TrimSpace(b.Text))
+			}
+		}
+	}
+	return texts
 }
 
 // holds reports whether any of the texts contains a text. A client may cut such a text out of its own.

@@ -8,17 +8,18 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
 var (
-	tide  = gauge("loop_tide", "The height of the tide at a place", says("The tide at %s is 3.2 m."))
-	wind  = gauge("loop_wind", "The wind at a place", says("The wind at %s is from the west."))
-	waves = gauge("loop_waves", "The waves at a place", says("The waves at %s are 2 m high."))
-	birds = gauge("loop_birds", "The birds at a place", says("There are 300 gannets at %s."))
-	buoy  = gauge("loop_buoy", "The temperature that the buoy at a place measures", func(string) (any, error) {
+	tide  = story.Gauge("loop_tide", "The height of the tide at a place", story.Reading("The tide at %s is 3.2 m."))
+	wind  = story.Gauge("loop_wind", "The wind at a place", story.Reading("The wind at %s is from the west."))
+	waves = story.Gauge("loop_waves", "The waves at a place", story.Reading("The waves at %s are 2 m high."))
+	birds = story.Gauge("loop_birds", "The birds at a place", story.Reading("There are 300 gannets at %s."))
+	buoy  = story.Gauge("loop_buoy", "The temperature that the buoy at a place measures", func(string) (any, error) {
 		return nil, errors.New("error: the buoy is out of order")
 	})
 )

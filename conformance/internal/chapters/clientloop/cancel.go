@@ -35,7 +35,7 @@ func cancelling(id string, model bool) harness.Case {
 		Make: func(harness.Limits) harness.Stage {
 			h := &holding{started: make(chan struct{}), stopped: make(chan struct{}), release: make(chan struct{})}
 			started, stopped := sync.OnceFunc(func() { close(h.started) }), sync.OnceFunc(func() { close(h.stopped) })
-			tool := gauge("loop_"+map[bool]string{false: "ebb", true: "drift"}[model], "The current at a place", nil)
+			tool := story.Gauge("loop_"+map[bool]string{false: "ebb", true: "drift"}[model], "The current at a place", nil)
 			tool.Handler = func(s *server.Session) (any, error) {
 				started()
 				defer context.AfterFunc(s.Context(), stopped)()

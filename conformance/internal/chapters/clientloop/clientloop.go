@@ -10,7 +10,6 @@
 package clientloop
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -94,25 +93,6 @@ func asking(s *server.Session, question string, hints story.Object, tools ...ser
 		params[name] = dialect.Marshal(value)
 	}
 	return params
-}
-
-// gauge returns a tool with one required argument, and another one that is limited.
-func gauge(name, description string, answer func(place string) (any, error)) server.Tool {
-	return server.Tool{Name: name, Description: description, InputSchema: story.Object{"type": "object",
-		"properties": story.Object{"place": story.Object{"type": "string"},
-			"days": story.Object{"type": "integer", "minimum": 1, "maximum": 7}},
-		"required": []string{"place"}},
-		Handler: func(s *server.Session) (any, error) {
-			var arguments struct{ Place string }
-			if err := json.Unmarshal(s.Call().Arguments, &arguments); err != nil {
-				return nil, err
-			}
-			return answer(arguments.Place)
-		}}
-}
-
-func says(format string) func(string) (any, error) {
-	return func(place string) (any, error) { return fmt.Sprintf(format, place), nil }
 }
 
 // at is the use of a gauge.

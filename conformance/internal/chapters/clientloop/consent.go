@@ -16,9 +16,9 @@ const (
 
 // The model uses a harmless tool and a destructive one in one turn. The user declines to run destructive tools.
 var destroys = func() harness.Case {
-	count := gauge(harmless, "Counts the boats at a place", says("There are 7 boats at %s."))
+	count := story.Gauge(harmless, "Counts the boats at a place", story.Reading("There are 7 boats at %s."))
 	count.Annotations = story.Object{"readOnlyHint": true}
-	sink := gauge(destructive, "Sinks all boats at a place", says("All boats at %s are sunk."))
+	sink := story.Gauge(destructive, "Sinks all boats at a place", story.Reading("All boats at %s are sunk."))
 	sink.Annotations = story.Object{"destructiveHint": true, "readOnlyHint": false}
 	c := loopCase("destructive-tool", nil, []server.Tool{count, sink}, "Count the boats at Ryde, and sink them.",
 		[]llm.Block{at(harmless, "Ryde"), at(destructive, "Ryde")}, said("There are 7 boats. I sank none."))

@@ -21,7 +21,8 @@ const (
 	forever = 10 * time.Minute
 )
 
-var mile = gauge("loop_mile", "What there is to see at a milestone", says("At %s there is nothing to see."))
+var mile = story.Gauge("loop_mile", "What there is to see at a milestone",
+	story.Reading("At %s there is nothing to see."))
 
 // The model asks for one more tool use after each result.
 var endless = func() harness.Case {
@@ -40,7 +41,7 @@ var endless = func() harness.Case {
 // The tool takes longer than the client's limit.
 var slowTool = harness.Case{ID: "client-loop/slow-tool", Timed: harness.Beyond, Barrier: true, ClientLoop: true,
 	Make: func(l harness.Limits) harness.Stage {
-		flood := gauge("loop_flood", "Waits for the next flood at a place", nil)
+		flood := story.Gauge("loop_flood", "Waits for the next flood at a place", nil)
 		flood.Handler = func(s *server.Session) (any, error) {
 			story.WaitFor(l.ModelDelay, s.Context().Done(), nil)
 			return "The flood is here.", nil

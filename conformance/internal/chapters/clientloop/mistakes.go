@@ -18,10 +18,11 @@ const (
 )
 
 var (
-	depth = gauge("loop_depth", "The depth of the water at a place", says("The water at %s is 40 m deep."))
-	level = gauge("loop_level", "The level of the river at a place", says("The river at %s is at 1.8 m."))
-	read  = gauge("loop_read_note", "Reads the note of a place", says("The note of %s says: closed on Mondays."))
-	drop  = gauge(forbidden, "Deletes the note of a place", says("The note of %s is deleted."))
+	depth = story.Gauge("loop_depth", "The depth of the water at a place", story.Reading("The water at %s is 40 m deep."))
+	level = story.Gauge("loop_level", "The level of the river at a place", story.Reading("The river at %s is at 1.8 m."))
+	read  = story.Gauge("loop_read_note", "Reads the note of a place",
+		story.Reading("The note of %s says: closed on Mondays."))
+	drop = story.Gauge(forbidden, "Deletes the note of a place", story.Reading("The note of %s is deleted."))
 )
 
 // The model uses a tool that nobody offers, and then the right one.

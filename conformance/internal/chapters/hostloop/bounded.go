@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -18,11 +19,12 @@ const (
 )
 
 // The model makes the same call again and again.
-var endless = mistake("endless", gauge(endlessTool, "What there is to see at a milestone", says("%s: nothing.")),
+var endless = mistake("endless",
+	story.Gauge(endlessTool, "What there is to see at a milestone", story.Reading("%s: nothing.")),
 	slices.Repeat([][]llm.Block{uses(endlessTool, `{"place":"mile 1"}`)}, mostRepeats)...)
 
 // The model says nothing.
-var empty = mistake("empty", gauge("host_fog", "The fog at a place", says("There is no fog at %s.")),
+var empty = mistake("empty", story.Gauge("host_fog", "The fog at a place", story.Reading("There is no fog at %s.")),
 	slices.Repeat([][]llm.Block{{}}, mostEmpty)...)
 
 var bounded = rule(check.Check{

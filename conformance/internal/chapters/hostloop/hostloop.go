@@ -8,13 +8,11 @@
 package hostloop
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -40,25 +38,6 @@ func mistake(id string, tool server.Tool, turns ...[]llm.Block) harness.Case {
 		Tools:   []server.Tool{tool},
 		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Are you ready?")) },
 		Script:  func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("I am."))) }}
-}
-
-// gauge is a tool with a required argument, and another one that is limited.
-func gauge(name, description string, answer func(place string) (any, error)) server.Tool {
-	return server.Tool{Name: name, Description: description, InputSchema: story.Object{"type": "object",
-		"properties": story.Object{"place": story.Object{"type": "string"},
-			"days": story.Object{"type": "integer", "minimum": 1, "maximum": 7}},
-		"required": []string{"place"}},
-		Handler: func(s *server.Session) (any, error) {
-			var arguments struct{ Place string }
-			if err := json.Unmarshal(s.Call().Arguments, &arguments); err != nil {
-				return nil, err
-			}
-			return answer(arguments.Place)
-		}}
-}
-
-func says(format string) func(string) (any, error) {
-	return func(place string) (any, error) { return fmt.Sprintf(format, place), nil }
 }
 
 // uses is a turn in which the model uses a tool.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -22,24 +23,27 @@ const (
 )
 
 // The model uses a tool that nobody offers.
-var unknownTool = mistake("unknown-tool", gauge("host_depth", "The depth at a place", says("%s is deep.")),
+var unknownTool = mistake("unknown-tool",
+	story.Gauge("host_depth", "The depth at a place", story.Reading("%s is deep.")),
 	uses(noSuchTool, `{"to":"Fisher"}`))
 
 // The model's arguments are invalid JSON: they end too soon.
-var invalidJSON = mistake("invalid-json", gauge(jsonTool, "The fish at a place", says("At %s there is cod.")),
+var invalidJSON = mistake("invalid-json",
+	story.Gauge(jsonTool, "The fish at a place", story.Reading("At %s there is cod.")),
 	uses(jsonTool, `{"place":"Viking","da`))
 
 // The model's arguments are not those of the tool's input schema.
-var invalidArguments = mistake("invalid-arguments", gauge(schemaTool, "The current at a place", says("%s has none.")),
+var invalidArguments = mistake("invalid-arguments",
+	story.Gauge(schemaTool, "The current at a place", story.Reading("%s has none.")),
 	uses(schemaTool, `{"days":9}`))
 
 // The tool returns a result that says that it failed.
-var failingTool = mistake("failing-tool", gauge(failedTool, "What the radar sees at a place",
+var failingTool = mistake("failing-tool", story.Gauge(failedTool, "What the radar sees at a place",
 	func(string) (any, error) { return nil, errors.New("the radar is out of order") }),
 	uses(failedTool, `{"place":"Dogger"}`))
 
 // The server refuses the call with an error response.
-var refusedCall = mistake("refused-call", gauge(refusedTool, "What the sonar hears at a place",
+var refusedCall = mistake("refused-call", story.Gauge(refusedTool, "What the sonar hears at a place",
 	func(string) (any, error) {
 		return &server.RPCError{Code: -32603, Message: "the sonar is out of order"}, nil
 	}),
@@ -126,7 +130,7 @@ var saysFailure = regexp.MustCompile(`(?i)error|fail|invalid|unknown|unable|cann
 type lesson struct {
 	check.Verdict
 	next  *evidence.Exchange // the turn that follows
-	given *dialect.Block     // the result in it; nil if there is none
+	given *dialect.Block     // the result in it; nil for none
 }
 
 // told judges that the model learned about its use of a tool, or that the host asked it again without that use. An
