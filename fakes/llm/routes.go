@@ -81,7 +81,7 @@ func (r *route) matches(path string) bool {
 	return more == r.open
 }
 
-// find returns the target of a request, or the answer if there is none.
+// find returns the target of a request, or the error response for an unknown one.
 func (s *Server) find(r *http.Request) (target, *routingError) {
 	if !s.serves(r.Host) {
 		return target{}, &routingError{path: r.URL.Path, status: http.StatusForbidden, text: fmt.Sprintf(

@@ -17,11 +17,12 @@ func TestEventsInEveryStyle(t *testing.T) {
 		style server.SSEStyle
 		wire  string
 	}{
-		"plain":  {server.SSEStyle{}, "data: " + sent + "\n\n"},
-		"CRLF":   {server.SSEStyle{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
-		"CR":     {server.SSEStyle{LineEnd: "\r"}, "data: " + sent + "\r\r"},
-		"tight":  {server.SSEStyle{NoSpaceAfterColon: true}, "data:" + sent + "\n\n"},
-		"folded": {server.SSEStyle{SplitData: true}, "data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
+		"plain": {server.SSEStyle{}, "data: " + sent + "\n\n"},
+		"CRLF":  {server.SSEStyle{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
+		"CR":    {server.SSEStyle{LineEnd: "\r"}, "data: " + sent + "\r\r"},
+		"tight": {server.SSEStyle{NoSpaceAfterColon: true}, "data:" + sent + "\n\n"},
+		"folded": {server.SSEStyle{SplitData: true},
+			"data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
 		"extra lines": {server.SSEStyle{ExtraLines: []string{": hello", "event: message", "x", ""}},
 			": hello\nevent: message\nx\n\ndata: " + sent + "\n\n"},
 		"BOM": {server.SSEStyle{BOM: true, LineEnd: "\r"}, "\ufeffdata: " + sent + "\r\r"},

@@ -22,7 +22,8 @@ type object = map[string]any
 var phrases = []string{
 	"Which city is the capital of France?", "Summarise this.", "It rains.", "18°C", "No.", "naïve café",
 	"cafe\u0301 nai\u0308ve",
-	"東京タワー", "مرحبا", "👩‍👩‍👧‍👦🏳️‍🌈", "🗼", "\u00a0no-break\u00a0", "zero\u200bwidth", "line\u2028separator",
+	"東京タワー", "مرحبا", "👩‍👩‍👧‍👦🏳️‍🌈", "🗼",
+	"\u00a0no-break\u00a0", "zero\u200bwidth", "line\u2028separator",
 	"one\ntwo\n\n\tthree", "one\r\ntwo\r\n", "a\u0007bell", "unit\u001fseparator", "\u007f",
 	"say \"why\"", `C:\temp\new`, `\n \u0041`,
 	"<b>&amp;</b>", "# Title\n\n- item\n\n```go\nx := 1\n```", `{"json": [1, null]}`, "%s %d ${x} {{y}}", "'; --",

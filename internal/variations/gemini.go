@@ -122,7 +122,7 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 			d["parameters"] = ownForm(inlined(d["parametersJsonSchema"].(object)))
 			delete(d, "parametersJsonSchema")
 		})),
-	v("says-validated", "sends the mode VALIDATED if there is none", ownSettings, tools, func(body object) {
+	v("says-validated", "sends the mode VALIDATED if the request has no mode", ownSettings, tools, func(body object) {
 		if body["tools"] != nil && body["toolConfig"] == nil {
 			body["toolConfig"] = object{"functionCallingConfig": object{"mode": "VALIDATED"}}
 		}

@@ -102,7 +102,8 @@ func TestGeminiSDKReadsEveryReply(t *testing.T) {
 		rule *llm.Rule
 		want want
 	}{
-		"text":    {llm.When().Reply(llm.Text("sunny – 18°C, <b>\n")), want{text: "sunny – 18°C, <b>\n", finish: "STOP"}},
+		"text": {llm.When().Reply(llm.Text("sunny – 18°C, <b>\n")),
+			want{text: "sunny – 18°C, <b>\n", finish: "STOP"}},
 		"nothing": {llm.When().Reply(), want{finish: "STOP"}},
 		"truncated": {llm.When().Reply(llm.Text("once")).StopReason(llm.StopMaxTokens),
 			want{text: "once", finish: "MAX_TOKENS"}},

@@ -74,7 +74,7 @@ func TestResultsAreValid(t *testing.T) {
 		fails("null content", answers("content", "null"), "invalid"),
 		fails("null content in the second round", later("content", "null"), "invalid"),
 		legacy(fails("an empty object", failsWith(`{}`), "invalid")),
-		modern(inapplicable("an error in place of an answer that there is not", failsWith(`{"error":{"code":-1}}`))),
+		modern(inapplicable("an error without an answer of the model", failsWith(`{"error":{"code":-1}}`))),
 		modern(inNative(fails("an error in place of the model's answer",
 			failsWith(`{"error":{"code":-1}}`, trace.ModelEnd{Status: 200}), "invalid"))),
 		modern(fails("a response in place of a result", failsWith(`{"result":`+answer+`}`), "invalid")),

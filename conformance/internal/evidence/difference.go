@@ -118,7 +118,7 @@ func item(list []any, i int) any {
 	return missing
 }
 
-// ValueAt returns the value at a path of a JSON document, compact; the whole document if there is none.
+// ValueAt returns the value at a path of a JSON document, compact; the whole document if nothing is there.
 func ValueAt(doc json.RawMessage, path string) json.RawMessage {
 	compact := dialect.Marshal(doc)
 	if start, end, found := Locate(compact, path); found {

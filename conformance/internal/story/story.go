@@ -15,7 +15,8 @@ import (
 )
 
 // Question and Answer have white space, quotes, markup and multi-byte characters, which careless code changes.
-const Question = "Which city is the capital of France?  Say \"why\", too:\n\t«naïve» 答え 🗼 C:\\temp <b>&amp;</b>"
+const Question = "Which city is the capital of France?  Say \"why\", too:\n\t" +
+	"«naïve» 答え 🗼 C:\\temp <b>&amp;</b>"
 
 // Answer is the model's answer to [Question].
 const Answer = "Paris – \"la Ville Lumière\" 🗼\n\n\tトウ, and a backslash \\ beside <i>&lt;</i>"

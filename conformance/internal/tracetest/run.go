@@ -34,7 +34,7 @@ func (s *Story) Judged() *report.Results {
 	return rs
 }
 
-// Result returns the result of a check for the story. It fails the test if there is none.
+// Result returns the result of a check for the story. It fails the test without one.
 func (s *Story) Result(id string) *report.Result {
 	rs := s.Judged()
 	i := slices.IndexFunc(rs.Results, func(r report.Result) bool { return r.ID() == id })

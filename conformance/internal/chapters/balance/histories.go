@@ -73,7 +73,7 @@ var forbidden = []kind{
 		}},
 	{id: "trailing-use", level: report.Should, statements: noResultFor,
 		rule:  "The client refuses a history that ends with a tool use without a result",
-		cause: "tool uses are validated when the next message comes, and there is none",
+		cause: "tool uses are validated only when another message follows",
 		fix:   "Return -32602 if the last message of the history has a tool use.",
 		histories: []history{
 			{name: "use-at-the-end", wrong: "the last message is a tool use without a result", at: 1,

@@ -28,7 +28,8 @@ var turns = harness.Case{
 			text("user", "What now? 👩‍🚀 "))
 		return s.Sample(ask)
 	},
-	Script: story.Says("\n Ask the cat: she was in the cafe\u0301, too.\r\n\r\n👩‍🚀\u2028\x01\x7f\u0085 Good luck! \n"),
+	Script: story.Says("\n Ask the cat: she was in the cafe\u0301, too.\r\n\r\n" +
+		"👩‍🚀\u2028\x01\x7f\u0085 Good luck! \n"),
 }
 
 // text returns a message with one text.

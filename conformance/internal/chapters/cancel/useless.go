@@ -94,21 +94,21 @@ var unknownID = ignoring(check.Check{
 	ID: "unknown-id", Cases: []string{"unknown-request"},
 	Rule:  "The client SHOULD ignore a cancel of a request that it never received",
 	Cause: "the client treats a request that it does not find as an error; or every cancel ends everything that runs",
-	Fix:   "Look up the request by its id. Do nothing if there is none.",
+	Fix:   "Look up the request by its id. Ignore an id that you do not know.",
 })
 
 var finishedID = ignoring(check.Check{
 	ID: "finished-id", Cases: []string{"finished-request"},
 	Rule:  "The client SHOULD ignore a cancel of a request that it has responded to",
 	Cause: "the client keeps requests after it has responded, and responds again when they are cancelled",
-	Fix:   "Forget a request when its response is sent. Do nothing if there is none.",
+	Fix:   "Forget a request when its response is sent. Ignore a cancel that comes later.",
 })
 
 var malformedCancel = ignoring(check.Check{
 	ID: "malformed-cancel", Cases: []string{"not-well-formed"},
 	Rule:  "The client SHOULD ignore a cancel with invalid params",
 	Cause: "the client reads the params without checking their types, and the exception ends the connection or what runs",
-	Fix:   "Look for a requestId that is a string or a number. Do nothing if there is none.",
+	Fix:   "Check that requestId is a string or a number. Ignore any other cancel.",
 })
 
 // ignoring completes a check that the client ignores the cancels of its case.

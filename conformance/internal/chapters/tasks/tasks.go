@@ -47,7 +47,7 @@ func taskRequested(e *evidence.Case) *check.Verdict {
 		`if it does, let its driver announce "tasks" (Env.Announce, or {"mcp-conform":"supports","feature":"tasks"})`))
 }
 
-// taskCreated needs a task with an id. If there is none, created-task reports it.
+// taskCreated needs a task with an id. created-task reports a missing one.
 func taskCreated(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.Task() != nil, check.NotApplicable("the client created no task (see tasks/created-task)"))
 }

@@ -29,7 +29,9 @@ var pipe = story.Gated(harness.Case{ID: "transport/pipe", Stdio: true}, func(gat
 		if err != nil {
 			return nil, err
 		}
-		for _, line := range []string{"INFO a sample is under way", "ERROR: this is no error – ただのログ", "panic: nor is this"} {
+		for _, line := range []string{
+			"INFO a sample is under way", "ERROR: this is no error – ただのログ", "panic: nor is this",
+		} {
 			if err := s.Transport().LogToStderr(line); errors.Is(err, server.ErrNoStream) {
 				break // the client has gone
 			} else if err != nil {

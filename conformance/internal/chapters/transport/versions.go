@@ -16,7 +16,7 @@ import (
 )
 
 // The server speaks other revisions than that of the run, and the client must find out. It may go on in one that both
-// speak, or end and say that there is none.
+// speak, or end and say that they share none.
 var versionCases = []harness.Case{
 	speaking("older-version", server.V20251125, false, server.V20250618),
 	speaking("both-eras", server.V20260728, false, server.V20251125, server.V20260728),
