@@ -27,6 +27,19 @@ func TestTextsOfAnotherRequestDoNotReachTheModel(t *testing.T) {
 			s.Says(string(json.RawMessage(answer))).Answers(answer)
 		}
 	}
+	// The server's text ends like the first request, and the client sends it in two parts.
+	split := func(s *session) {
+		const question = "My wife asks me the same every morning. "
+		user := func(texts ...any) []server.SamplingMessage {
+			return []server.SamplingMessage{{Role: "user", Content: texts}}
+		}
+		first := server.CreateMessageParams{MaxTokens: 9, Messages: user(server.Text(before))}
+		s.Asks(&first).Prompts(&first).Answers(answer)
+		asked := server.CreateMessageParams{MaxTokens: 9, Messages: user(server.Text(question + before))}
+		given := server.CreateMessageParams{MaxTokens: 9, Messages: user(server.Text(question), server.Text(before))}
+		s.Asks(&asked).Prompt(string(story.JSON(given)), trace.ModelEnd{Status: 200})
+		s.Says(string(json.RawMessage(answer))).Answers(answer)
+	}
 	in := func(test tracetest.Test) tracetest.Test { return tracetest.InNative(test) }
 	judges(t, "model-was-given", "basic/question",
 		in(passes("the server's own prompt", second("Be brief.", ""))),
@@ -34,6 +47,7 @@ func TestTextsOfAnotherRequestDoNotReachTheModel(t *testing.T) {
 		in(passes("the question once more", second("The user asks: How far away is the moon tonight?", "none"))),
 		in(passes("words that any client may have", second("Go on.", ""))),
 		in(passes("what the server asks for", second("Before, the user said: "+before, "thisServer"))),
+		in(passes("a part of its own text that is like another request", split)),
 		in(fails("a text of another request", second("Be brief. Before, the user said: "+before, ""), before)),
 		in(fails("without context", second("Before, the user said: "+before, "none"), "of another request")),
 	)
