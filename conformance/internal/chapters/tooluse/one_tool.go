@@ -95,6 +95,8 @@ func flaw(use dialect.Block) string {
 		return "no name"
 	case len(use.Input) == 0:
 		return "no input"
+	case use.Input[0] == '"':
+		return "the input as a string: " + evidence.Compact(use.Input)
 	case use.Input[0] != '{':
 		return "the input " + evidence.Compact(use.Input)
 	}

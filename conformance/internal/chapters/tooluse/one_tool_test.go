@@ -30,7 +30,7 @@ func TestToolUseBlocksAreValid(t *testing.T) {
 		fails("no id", block("id", ""), "found no id"),
 		fails("no name", block("name", ""), "found no name"),
 		fails("no input", block("input", ""), "found no input"),
-		fails("input as text", block("input", `"{}"`), `found the input "{}"`),
+		fails("input as text", block("input", `"{}"`), `found the input as a string: "{}"`),
 		fails("input null", block("input", "null"), "found the input null"),
 		fails("written as text", saying("book_flight()"), "expected a tool_use block for"),
 		fails("of the provider's type", block("type", `"function"`), "expected a tool_use block for"),
