@@ -123,7 +123,7 @@ func newParser(ctx context.Context, grammar *cli, args []string, s streams, exit
 	return kong.New(grammar, kong.Name("mcp-conform"), kong.UsageOnError(), kong.Writers(s.out, s.err),
 		kong.Description("Judges MCP clients that answer sampling requests."),
 		kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(s, arguments(args)), kong.Vars(vars()))
+		kong.Bind(s, arguments(args)), kong.PostBuild(fillTags))
 }
 
 // exitCode prints the error and returns its exit code.

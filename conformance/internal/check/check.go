@@ -78,7 +78,7 @@ type Check struct {
 func (c *Check) Requirement(revision server.Revision) *report.Requirement {
 	for _, id := range c.Statements {
 		if strings.HasPrefix(id, string(revision)+"/") {
-			s := requirements.ByID[id]
+			s := requirements.ByID()[id]
 			return &report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text}
 		}
 	}

@@ -80,7 +80,7 @@ func (c *Check) founded(revision server.Revision) error {
 	}
 	highest := -1
 	for _, id := range c.Statements {
-		if s := requirements.ByID[id]; s != nil && s.Revision() == revision {
+		if s := requirements.ByID()[id]; s != nil && s.Revision() == revision {
 			highest = max(highest, strictness(s.Level))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -71,13 +72,21 @@ type entry struct {
 	Excluded map[string]string
 }
 
-var statements = read(source)
+// statements are read when they are needed, so that a command that judges nothing starts faster.
+var statements = sync.OnceValue(func() []Statement { return read(source) })
 
-// ByID are the statements by their IDs. Read only.
-var ByID = byID(statements)
+// ByID returns the statements by their IDs. Read only.
+var ByID = sync.OnceValue(func() map[string]*Statement {
+	all := statements()
+	table := make(map[string]*Statement, len(all))
+	for i := range all {
+		table[all[i].ID] = &all[i]
+	}
+	return table
+})
 
 // Statements returns a copy of the table, by revision, page and place on the page.
-func Statements() []Statement { return slices.Clone(statements) }
+func Statements() []Statement { return slices.Clone(statements()) }
 
 // read panics on a malformed table: it is part of the program, and a test reads it.
 func read(source []byte) []Statement {
@@ -112,12 +121,4 @@ func (t *table) statement(e *entry, revision, page, path, name string) Statement
 	reason := cmp.Or(e.Excluded[revision], e.Excluded["*"])
 	s.Excluded = cmp.Or(t.Reasons[reason], reason)
 	return s
-}
-
-func byID(all []Statement) map[string]*Statement {
-	table := make(map[string]*Statement, len(all))
-	for i := range all {
-		table[all[i].ID] = &all[i]
-	}
-	return table
 }

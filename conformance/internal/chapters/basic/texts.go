@@ -10,26 +10,25 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// Long texts, in characters of one to four bytes: an answer of a megabyte, and a prompt that overflows the buffers of
-// careless readers and that every model accepts.
-var (
-	longLine   = "Many bytes: “a”, é, 答え, 🗼, \\ and \"quotes\" in one line.\n"
-	longText   = strings.Repeat(longLine, 1<<20/len(longLine)+1)
-	longPrompt = strings.Repeat(longLine, 100<<10/len(longLine)+1)
-)
+// longText returns a text of a little more than size bytes, in characters of one to four bytes.
+func longText(size int) string {
+	const line = "Many bytes: “a”, é, 答え, 🗼, \\ and \"quotes\" in one line.\n"
+	return strings.Repeat(line, size/len(line)+1)
+}
 
-// First the model speaks at length, then the user.
+// First the model speaks at length: a megabyte. Then the user, with a prompt that overflows the buffers of careless
+// readers and that every model accepts.
 var long = harness.Case{
 	ID: "basic/long",
 	Handler: func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask("Speak at length.")); err != nil {
 			return nil, err
 		}
-		return s.Sample(s.Ask(longPrompt))
+		return s.Sample(s.Ask(longText(100<<10)))
 	},
 	Script: func(string) []*llm.Rule {
 		return llm.Script(
-			llm.When(llm.LastUser("at length")).Reply(llm.Text(longText)),
+			llm.When(llm.LastUser("at length")).Reply(llm.Text(longText(1<<20))),
 			llm.When().Reply(llm.Text("That was long.")),
 		)
 	},
