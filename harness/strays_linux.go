@@ -2,8 +2,8 @@ package harness
 
 import (
 	"bytes"
+	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 )
 
@@ -22,22 +22,27 @@ func killStrays(variable string) {
 
 // killWith kills the processes with the variable and reports whether there were any.
 func killWith(variable []byte) bool {
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ") // none without procfs
+	all, _ := os.ReadDir("/proc") // none without procfs
 	found := false
-	for _, path := range environs {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err != nil || pid == os.Getpid() {
+	for _, entry := range all {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() || !hasVariable(pid, variable) {
 			continue
 		}
-		process, err := os.FindProcess(pid) // a handle: Kill reaches the process that was inspected
+		process, err := os.FindProcess(pid) // a handle: Kill reaches the process that is inspected after this
 		if err != nil {
 			continue
 		}
-		environ, err := os.ReadFile(path) // fails for other users' processes, and for those that ended
-		if err == nil && bytes.Contains(append([]byte{0}, environ...), append([]byte{0}, variable...)) {
+		if hasVariable(pid, variable) {
 			found = process.Kill() == nil || found
 		}
 		_ = process.Release()
 	}
 	return found
+}
+
+// hasVariable reports whether a process was started with the variable.
+func hasVariable(pid int, variable []byte) bool {
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // fails for others' processes, and for ended ones
+	return err == nil && bytes.Contains(append([]byte{0}, environ...), append([]byte{0}, variable...))
 }
