@@ -105,8 +105,8 @@ func (m *Mutant) Revisions(newest []server.Revision) []server.Revision {
 
 // Find returns the mutant with that name, or nil.
 func Find(name string) *Mutant {
-	for _, m := range All() {
-		if m.Name == name {
+	for i := range all() {
+		if m := all()[i]; m.Name == name {
 			return &m
 		}
 	}

@@ -79,11 +79,7 @@ func size(raw []byte) int {
 	for i := 0; ; i++ {
 		switch raw[i] {
 		case '"':
-			for i++; raw[i] != '"'; i++ {
-				if raw[i] == '\\' {
-					i++
-				}
-			}
+			i = quoteAfter(raw, i)
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -95,6 +91,20 @@ func size(raw []byte) int {
 		}
 		if depth == 0 {
 			return i + 1
+		}
+	}
+}
+
+// quoteAfter returns the place of the quote that ends the string that starts at a place.
+func quoteAfter(raw []byte, start int) int {
+	for i := start + 1; ; i++ {
+		i += bytes.IndexByte(raw[i:], '"')
+		escapes := 0
+		for raw[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i
 		}
 	}
 }
