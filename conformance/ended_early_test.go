@@ -35,6 +35,7 @@ func TestAClientThatTheHarnessEndsEarlyIsNotAccused(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
 	suite.Only = sample("basic", "tool-use", "parallel", "cancel", "time", "consent", "mrtr")
+	suite.Skip = sample(expensive...)
 	_, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	early := []trace.Process{

@@ -37,8 +37,9 @@ func TestReferencePasses(t *testing.T) {
 			only := sample("basic", "parallel", "provider-errors/unauthorized")
 			skip := []string{"malformed"} // These run in processes of their own and ask no model: once is enough.
 			if name == "native" {
-				only, skip = append(only, sample("malformed", "transport")...), sample("malformed/long-string")
+				only, skip = append(only, sample("malformed", "transport")...), nil
 			}
+			skip = append(skip, sample(expensive...)...)
 			conformance.Run(t, harness.InProcess(reference.Client(config)), conformance.In(revisions...),
 				conformance.Strict(), conformance.Only(only...), conformance.Skip(skip...))
 		})

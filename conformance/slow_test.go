@@ -56,6 +56,7 @@ func TestAClientThatIsTooSlowIsToldHowMuchTimeItNeeds(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, slow(9*time.Second))
 	suite.Only = []string{"tool-use", "parallel", "loop", "malformed", "balance", "consent"}
+	suite.Skip = sample(expensive...)
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	waiting, passed := 0, 0
@@ -80,7 +81,7 @@ func TestAClientThatIsTooSlowIsToldHowMuchTimeItNeeds(t *testing.T) {
 		require.Less(t, tr.Events[len(tr.Events)-1].At, 10*time.Minute)
 	}
 
-	suite.Timeout, suite.Only = 2*time.Minute, []string{"tool-use", "loop"}
+	suite.Timeout, suite.Skip, suite.Only = 2*time.Minute, nil, []string{"tool-use", "loop"}
 	suite.Revisions = []server.Revision{server.V20251125}
 	rs, _, err = suite.Run(t.Context())
 	require.NoError(t, err)

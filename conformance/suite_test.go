@@ -210,7 +210,7 @@ func TestParallelLimitsTheConcurrentSessions(t *testing.T) {
 func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
-	suite.Skip = sample("loop", "malformed/long-string", "basic/long")
+	suite.Skip = sample(append(expensive, "loop")...)
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	var parts []report.Result

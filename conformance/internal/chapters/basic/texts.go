@@ -24,7 +24,7 @@ var long = harness.Case{
 		if _, err := s.Sample(s.Ask("Speak at length.")); err != nil {
 			return nil, err
 		}
-		return s.Sample(s.Ask(longText(100<<10)))
+		return s.Sample(s.Ask(longText(100 << 10)))
 	},
 	Script: func(string) []*llm.Rule {
 		return llm.Script(
