@@ -38,7 +38,7 @@ func TestProcessesWhoseServerEndsOrLogs(t *testing.T) {
 	for behaviour := range clients {
 		suite := transported(python(t, behaviour), server.V20251125, "transport/pipe", "transport/pipe-end")
 		if behaviour == "waits-for-the-dead" { // It hangs.
-			suite.Timeout, suite.CaseTimeout = 6*time.Second, 6*time.Second
+			suite.Client.Grace, suite.Timeout, suite.CaseTimeout = time.Second/4, 4*time.Second, 4*time.Second
 		}
 		suites[behaviour] = suite
 	}
