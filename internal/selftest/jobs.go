@@ -121,20 +121,31 @@ func sampleJobs() []job {
 	return append(jobs, broken...)
 }
 
-// only are the jobs of the mutants with these names, and of the reference in their settings and revisions.
+// only are the jobs of the mutants with these names, and beside them the reference: in their settings and revisions, on
+// what they play.
 func only(jobs []job, names []string) []job {
-	var broken []job
+	var broken, beside []job
 	for _, j := range jobs {
 		if j.mutant != nil && slices.Contains(names, j.mutant.Name) {
 			broken = append(broken, j)
 		}
 	}
-	beside := func(j job) bool {
-		return j.mutant == nil && slices.ContainsFunc(broken, func(m job) bool {
-			return m.setting.name == j.setting.name && m.revision == j.revision
+	for _, j := range jobs {
+		if j.mutant != nil {
+			break // the reference's jobs are the first
+		}
+		same := slices.DeleteFunc(slices.Clone(broken), func(m job) bool {
+			return m.setting.name != j.setting.name || m.revision != j.revision
 		})
+		if len(same) == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(same, func(m job) bool { return m.only == nil }) { // nil is everything
+			j.only = slices.Concat(each(same, func(m job) []string { return m.only })...)
+		}
+		beside = append(beside, j)
 	}
-	return append(slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return !beside(j) }), broken...)
+	return append(beside, broken...)
 }
 
 // revisionsOf are the revisions in which a mutant runs.
