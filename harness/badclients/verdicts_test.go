@@ -108,7 +108,7 @@ func (j *job) run(ctx context.Context) {
 		Only: []string{"basic/question"}}
 	switch {
 	case j.busy: // alone, so that it gets there soon
-		s.Timeout = hangTimeout
+		s.Timeout = hangTimeout / 2
 	case j.hangs && strings.Contains(j.client, ":"):
 		s.Timeout = foreignHangTimeout
 	case j.hangs:
