@@ -33,13 +33,16 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// collects makes the processes of the tests collect garbage seldom: they are many, and none of them lives long.
+const collects = "400"
+
 // manyAtOnce runs more parallel tests than there are cores, because the slow scripts wait.
 type manyAtOnce struct{ *testing.M }
 
 func (m manyAtOnce) Run() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // else the scripts' processes ignore it under nohup
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	if err := errors.Join(flag.Set("test.parallel", "8"), os.Setenv("GOGC", collects)); err != nil {
 		panic(err)
 	}
 	return m.M.Run()
@@ -51,6 +54,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
+		Setup:               func(env *testscript.Env) error { env.Setenv("GOGC", collects); return nil },
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "results": results, "wholetrace": wholeTrace, "gone": gone, "samereport": sameReport,
 			"model": startModel,

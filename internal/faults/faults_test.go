@@ -3,6 +3,7 @@ package faults_test
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 
@@ -10,6 +11,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/internal/faults"
 )
+
+func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
 func run(t *testing.T, seed uint64, n, only int) *faults.Report {
 	t.Helper()

@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 	"net/http"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
+
+func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
 // run runs a client on a case and returns its verdicts by check.
 func run(t *testing.T, client func(context.Context, harness.Env) error, only string,

@@ -13,9 +13,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// A client that runs the tool loop itself plays all of chapter client-loop, and no other check fails it.
+// A client that runs the tool loop itself plays all of chapter client-loop, and no check of a chapter with tools fails it.
+// Package selftest plays the others.
 func TestTheReferenceWithALoopOfItsOwnPassesEveryCheck(t *testing.T) {
-	suite := conformance.Suite{Seed: 1, Skip: []string{"malformed/long-string"},
+	suite := conformance.Suite{Seed: 1, Only: []string{"client-loop", "basic", "tool-use", "parallel", "loop"},
 		Client: harness.InProcess(reference.Client(reference.Config{Dialect: dialect.Anthropic, Loop: true})),
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	rs, _, err := suite.Run(t.Context())

@@ -1,6 +1,7 @@
 package reference_test
 
 import (
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
+
+func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
 func TestTheReferencePassesEveryCheck(t *testing.T) {
 	edited := 0
