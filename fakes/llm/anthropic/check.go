@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err != nil {
 		return err
 	}
-	q.beta = isBeta(req.Header)
+	q.beta = isBeta(req.Header, req.URL)
+	q.interleaved = strings.Contains(req.Header.Get(betaHeader), "interleaved-thinking")
 	if err := checkMembers(q.Members, "", requestMembers, q.beta); err != nil {
 		return err
 	}
@@ -60,12 +62,18 @@ func checkHeader(h http.Header) *dialect.Error {
 	case version == "":
 		return invalid("anthropic-version: header is required")
 	case !versions[version]:
-		return invalid("anthropic-version: %q is not a valid version", version)
+		return ours("anthropic-version: %q is not a valid version", version)
 	}
 	return nil
 }
 
-func isBeta(h http.Header) bool { return h.Get("Anthropic-Beta") != "" }
+const betaHeader = "Anthropic-Beta"
+
+// isBeta reports whether a request names betas, or is one of the SDKs' beta clients: those add ?beta=true, which is all
+// that recordings without headers have of it (pydantic-ai's of Anthropic).
+func isBeta(h http.Header, u *url.URL) bool {
+	return h.Get(betaHeader) != "" || u != nil && u.Query().Get("beta") == "true"
+}
 
 // checkMembers refuses unknown members.
 func checkMembers(o dialect.Members, path string, known map[string]bool, isBeta bool) *dialect.Error {
@@ -118,7 +126,7 @@ func checkSystemPrompt(q *request) *dialect.Error {
 	for _, b := range q.system {
 		switch {
 		case b.kind != "text":
-			return invalid("%s: it has the type %q: want text", b.path, b.kind)
+			return unexpectedTag(b.path, b.kind, "text")
 		case b.raw != nil && strings.TrimSpace(b.text) == "": // a string may be empty
 			return invalid("system: text content blocks must be non-empty")
 		}
@@ -132,6 +140,8 @@ const minBudget = 1024
 const consult = "Please consult our documentation at " +
 	"https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 
+// checkThinking refuses forced tools with a budget only: adaptive thinking takes them (recordings of pydantic-ai). The
+// budget of interleaved thinking covers several turns, and may exceed max_tokens (guide to extended thinking).
 func checkThinking(q *request) *dialect.Error {
 	if q.thinking == nil {
 		return nil
@@ -139,21 +149,20 @@ func checkThinking(q *request) *dialect.Error {
 	kind := q.thinking.Text("type")
 	switch {
 	case !slices.Contains([]string{"enabled", "adaptive", "disabled"}, kind):
-		return invalid("thinking: Input tag '%s' found using 'type' does not match any of the expected tags: 'adaptive', "+
-			"'disabled', 'enabled'", kind)
+		return unexpectedTag("thinking", kind, "adaptive", "disabled", "enabled")
 	case kind == "disabled":
 		return nil
 	case kind == "enabled" && q.budget == nil:
 		return missing("", "thinking.enabled.budget_tokens")
 	case kind == "enabled" && *q.budget < minBudget:
 		return invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to %d", minBudget)
-	case kind == "enabled" && q.maxTokens != nil && *q.maxTokens <= *q.budget:
+	case kind == "enabled" && q.maxTokens != nil && *q.maxTokens <= *q.budget && !q.interleaved:
 		return invalid("`max_tokens` must be greater than `thinking.budget_tokens`. %s#max-tokens-and-context-window-size",
 			consult)
 	case q.temperature != nil && *q.temperature != 1:
 		return invalid("`temperature` may only be set to 1 when thinking is enabled. %s#important-considerations-when-using-"+
 			"extended-thinking", consult)
-	case q.choiceType == "any" || q.choiceType == "tool":
+	case kind == "enabled" && (q.choiceType == "any" || q.choiceType == "tool"):
 		return invalid("Thinking may not be enabled when tool_choice forces tool use.")
 	}
 	return nil

@@ -17,7 +17,8 @@ var (
 		"web_search_tool_result", "web_fetch_tool_result",
 		"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
 		"tool_search_tool_result"}
-	resultBlocks = []string{"text", "image", "search_result", "document", "tool_reference", "browser_state"}
+	messageBlocks = slices.Sorted(slices.Values(slices.Concat(userBlocks, assistantBlocks)))
+	resultBlocks  = []string{"browser_state", "document", "image", "search_result", "text", "tool_reference"}
 )
 
 var messageMembers = dialect.Set("content role")
@@ -46,13 +47,8 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 	if err := checkMembers(m.Members, m.path+".", messageMembers, isBeta); err != nil {
 		return err
 	}
-	allowed := userBlocks
 	switch m.role {
-	case "user":
-	case "assistant":
-		allowed = assistantBlocks
-	case "system":
-		allowed = systemBlocks
+	case "user", "assistant", "system":
 	default:
 		return invalid("messages: Unexpected role \"%s\". Allowed roles are \"user\" or \"assistant\"", m.role)
 	}
@@ -65,7 +61,10 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 		return nil
 	}
 	for _, b := range m.content {
-		if err := b.check(allowed, "a message of the role "+m.role, isBeta); err != nil {
+		if err := m.checkPlace(&b); err != nil {
+			return err
+		}
+		if err := b.check(messageBlocks, isBeta); err != nil {
 			return err
 		}
 	}
@@ -99,12 +98,31 @@ func (m *message) empty() bool {
 	return len(m.content) == 0 || m.content[0].raw == nil && m.content[0].text == ""
 }
 
-func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Error {
+// checkPlace refuses a block in the turn of the wrong role. The words of the API are in microsoft/agent-framework#4328
+// for tool uses, and in reports of users for the others; those for a system message are not known.
+func (m *message) checkPlace(b *block) *dialect.Error {
+	inUser, inAssistant := slices.Contains(userBlocks, b.kind), slices.Contains(assistantBlocks, b.kind)
+	switch {
+	case m.role == "system" && b.kind != "text" && (inUser || inAssistant):
+		return ours("%s: a system message cannot have the type %q: want text", place(b.path), b.kind)
+	case m.role == "system" || inUser == inAssistant || inUser == (m.role == "user"):
+		return nil
+	case b.kind == "tool_result":
+		return invalid("%s: `tool_result` blocks can only be in `user` messages", place(m.path))
+	case inUser:
+		return invalid("%s.content: '%s' blocks are not permitted within assistant turns", place(m.path), b.kind)
+	case strings.HasSuffix(b.kind, "thinking"):
+		return invalid("%s.content: thinking blocks may only be in `assistant` messages", place(m.path))
+	}
+	return invalid("%s: `%s` blocks can only be in `assistant` messages", place(m.path), b.kind)
+}
+
+func (b *block) check(allowed []string, isBeta bool) *dialect.Error {
 	if b.raw == nil { // a string
 		return nil
 	}
 	if !slices.Contains(allowed, b.kind) && !(isBeta && blockMembers[b.kind] == nil) {
-		return invalid("%s: it has the type %q: want %s in %s", b.path, b.kind, strings.Join(allowed, ", "), where)
+		return unexpectedTag(b.path, b.kind, allowed...)
 	}
 	if known := blockMembers[b.kind]; known != nil {
 		if err := checkMembers(b.Members, b.path+".", known, isBeta); err != nil {
@@ -149,29 +167,31 @@ func (b *block) checkImage() *dialect.Error {
 	if b.source == nil {
 		return missing(b.path, "source")
 	}
-	path := b.path + ".source"
+	path := place(b.path) + ".image.source"
 	switch kind := b.source.Text("type"); kind {
 	case "url", "file":
 		if name := map[string]string{"url": "url", "file": "file_id"}[kind]; b.source.Text(name) == "" {
-			return missing(path, name)
+			return missing(b.path+".source", name)
 		}
 		return nil
 	case "base64":
 	default:
-		return invalid("%s: it has the type %q: want base64, url or file", path, kind)
+		return unexpectedTag(path, kind, "base64", "file", "url")
 	}
 	mediaType := b.source.Text("media_type")
 	if !slices.Contains(mediaTypes, mediaType) {
-		return invalid("%s.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or "+
-			"'image/webp'", place(b.path))
+		return invalid("%s.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'", path)
 	}
 	data, err := base64.StdEncoding.DecodeString(b.source.Text("data"))
-	if err != nil || len(data) == 0 {
-		return invalid("%s.data: want an image in base64", path)
+	switch {
+	case err != nil: // anthropics/anthropic-sdk-typescript#603
+		return invalid("%s.base64: invalid base64 data", path)
+	case len(data) == 0: // anthropics/claude-code#12750
+		return invalid("%s.base64: image cannot be empty", path)
 	}
 	if found := http.DetectContentType(data); found != mediaType {
 		return invalid("%s.base64: The image was specified using the %s media type, but the image appears to be a %s image",
-			place(b.path)+".image.source", mediaType, found)
+			path, mediaType, found)
 	}
 	return nil
 }
@@ -194,7 +214,8 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 	}
 	hasContent := false
 	for _, inner := range b.content {
-		if err := inner.check(resultBlocks, "a tool result", isBeta); err != nil {
+		inner.path = b.path + ".tool_result" + strings.TrimPrefix(inner.path, b.path)
+		if err := inner.check(resultBlocks, isBeta); err != nil {
 			return err
 		}
 		if b.isError && inner.kind != "text" {
@@ -209,7 +230,8 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 }
 
 // checkHistory enforces the API's rule for tools: the very next message begins with one tool result for each tool use.
-// Each result belongs to one tool use, and all tool use ids differ.
+// Each result belongs to one tool use, and all tool use ids differ. A result after other content does not count (guide
+// to tool use, "Handling results from client tools").
 func checkHistory(q *request) *dialect.Error {
 	ids := map[string]bool{}
 	var uses []string // ids in the message before
@@ -226,17 +248,15 @@ func checkHistory(q *request) *dialect.Error {
 				leading = false
 				continue
 			}
-			switch {
+			switch _, repeated := results[b.id]; {
 			case !slices.Contains(uses, b.id):
 				return invalid("%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must "+
 					"have a corresponding `tool_use` block in the previous message.", place(b.path), b.id)
-			case results[b.id]:
+			case repeated:
 				return invalid("%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s",
 					place(b.path), b.id)
-			case !leading:
-				return invalid("%s: it comes after other content: want the tool results first", b.path)
 			}
-			results[b.id] = true
+			results[b.id] = leading
 		}
 		if err := checkAnswered(uses, results, before); err != nil {
 			return err
@@ -271,10 +291,6 @@ func checkAnswered(uses []string, results map[string]bool, i int) *dialect.Error
 var noSystemMessages = regexp.MustCompile(
 	`claude-(instant|[123]\b|(sonnet|haiku)-[34]\b|opus-(3\b|4([-.][0-7])?([-@:]\d{8}|\D*$)))`)
 
-// systemBlocks are the block types of a system message. A beta adds blocks that change the tools; they are not
-// supported.
-var systemBlocks = []string{"text"}
-
 // isDirective reports whether the message is empty and only configures the following output. A beta allows it anywhere.
 func (m *message) isDirective(isBeta bool) bool {
 	return isBeta && m.role == "system" && len(m.content) == 0 && m.Has("output_config")
@@ -288,18 +304,18 @@ func checkSystem(q *request) *dialect.Error {
 			continue
 		}
 		if noSystemMessages.MatchString(q.model) {
-			return invalid("messages: Unexpected role \"system\". The Messages API accepts a top-level `system` parameter, " +
-				"not \"system\" as an input message role.")
+			return invalid("%s.role: role 'system' is not supported on this model", place(m.path))
 		}
 		switch before, after := q.neighbor(i, -1), q.neighbor(i, 1); {
 		case before == nil:
-			return invalid("%s: its role is system, and it is the first: the system prompt is system, beside messages", m.path)
+			return ours("%s: the first message cannot be a system message: the system prompt is system, beside messages",
+				place(m.path))
 		case before.role == "assistant" && !before.endsInServerResult():
-			return invalid("%s: its role is system, and it follows the assistant: want it after a user's message, or a "+
-				"result of the provider's own tools", m.path)
+			return ours("%s: a system message cannot follow the assistant: want it after a user's message, or a result of "+
+				"the provider's own tools", place(m.path))
 		case after != nil && after.role == "user":
-			return invalid(
-				"%s: its role is system, and a user's message follows: want it before the assistant's, or at the end", m.path)
+			return ours("%s: a user's message cannot follow a system message: want it before the assistant's, or at the end",
+				place(m.path))
 		}
 	}
 	return nil

@@ -47,8 +47,7 @@ func TestOnlyNewerModelsAcceptSystemMessages(t *testing.T) {
 			continue
 		}
 		require.NotNil(t, err, model)
-		require.Equal(t, "messages: Unexpected role \"system\". The Messages API accepts a top-level `system` parameter, "+
-			"not \"system\" as an input message role.", err.Message)
+		require.Equal(t, "messages.1.role: role 'system' is not supported on this model", err.Message)
 	}
 }
 

@@ -11,9 +11,14 @@ var (
 	// Valid tool names and tool use ids.
 	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 	toolID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-	// providerTool matches the type of a provider's tool, such as web_search_20250305.
-	providerTool = regexp.MustCompile(`^[a-z_]+_[0-9]{8}$`)
+	// providerTool matches the type of a provider's tool, such as web_search_20250305. Tool search needs no date.
+	providerTool = regexp.MustCompile(`^([a-z_]+_[0-9]{8}|tool_search_tool_(bm25|regex))$`)
 )
+
+// providerTools are the types that the API names in a refusal.
+var providerTools = []string{"bash_20250124", "custom", "memory_20250818", "text_editor_20250124",
+	"text_editor_20250429", "text_editor_20250728", "tool_search_tool_bm25", "tool_search_tool_bm25_20251119",
+	"tool_search_tool_regex", "tool_search_tool_regex_20251119"}
 
 // toolMembers are the members of a tool that the caller runs.
 var toolMembers = dialect.Set(`
@@ -38,7 +43,7 @@ func checkTools(q *request) *dialect.Error {
 func (t *tool) check(isBeta bool) *dialect.Error {
 	if t.kind != "" && t.kind != "custom" {
 		if !isBeta && !providerTool.MatchString(t.kind) {
-			return invalid("%s: it has the type %q: want custom, or no type", t.path, t.kind)
+			return unexpectedTag(t.path, t.kind, providerTools...)
 		}
 		return nil
 	}
@@ -89,8 +94,7 @@ func checkToolChoice(q *request) *dialect.Error {
 			return invalid("Tool '%s' not found in provided tools", q.choiceOf)
 		}
 	default:
-		return invalid("tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'any', "+
-			"'auto', 'none', 'tool'", q.choiceType)
+		return unexpectedTag("tool_choice", q.choiceType, "any", "auto", "none", "tool")
 	}
 	return checkMembers(q.choice, "tool_choice.", known, false)
 }

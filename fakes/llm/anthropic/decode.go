@@ -19,7 +19,7 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 	req := &dialect.Request{
 		Dialect: dialect.Anthropic, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens,
 		Temperature:   q.temperature,
-		StopSequences: q.stopSequences, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
+		StopSequences: q.stopSequences, Stream: q.stream, Body: body, Header: r.Header, URL: r.URL, Decoded: q,
 	}
 	var system []string
 	for _, b := range q.system {

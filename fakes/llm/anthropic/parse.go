@@ -20,6 +20,7 @@ type request struct {
 	choice, thinking     dialect.Members
 	metadata             dialect.Members
 	stream, beta         bool
+	interleaved          bool // a beta for thinking between tool uses
 	maxTokens            *int64
 	temperature, topP    *float64
 	stopSequences        []string
@@ -56,16 +57,16 @@ func parse(body []byte) (*request, *dialect.Error) {
 	var q request
 	var err error
 	if q.Members, err = dialect.ReadMembers(body); err != nil {
-		return nil, invalid("the request body could not be read as a JSON object: %v", err)
+		return nil, unreadable(body, err)
 	}
 	if q.Members == nil {
-		return nil, invalid("the request body is null: want a JSON object")
+		return nil, ours("the request body is null: want a JSON object")
 	}
 	r := &reader{dialect.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
 		if kind := validTypes[want]; kind != "" {
 			return invalid("%s: Input should be a valid %s", place(path), kind)
 		}
-		return invalid("%s: want %s, got %s", path, want, dialect.JSONName(got))
+		return ours("%s: want %s, got %s", place(path), want, dialect.JSONName(got))
 	}}}
 	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "metadata", &q.metadata,
 		"max_tokens", &q.maxTokens, "temperature", &q.temperature, "top_p", &q.topP,
@@ -133,6 +134,25 @@ func place(path string) string { return strings.NewReplacer("[", ".", "]", "").R
 
 func mismatch(path string, pattern *regexp.Regexp) *dialect.Error {
 	return invalid("%s: String should match pattern '%s'", place(path), pattern)
+}
+
+// unexpectedTag refuses a type that is not one of those in order: AstrBotDevs/AstrBot#4444.
+func unexpectedTag(path, kind string, expected ...string) *dialect.Error {
+	return invalid("%s: Input tag '%s' found using 'type' does not match any of the expected tags: '%s'", place(path), kind,
+		strings.Join(expected, "', '"))
+}
+
+// unreadable refuses a body that is not JSON: sternachel/claude-code#37. The reason is our JSON reader's.
+func unreadable(body []byte, err error) *dialect.Error {
+	if json.Valid(body) {
+		return ours("the request body is not a JSON object: %v", err)
+	}
+	return invalid("The request body is not valid JSON: %v", err)
+}
+
+// ours refuses in our own words, where the API's are not known.
+func ours(format string, args ...any) *dialect.Error {
+	return invalid(format+dialect.OwnWords, args...)
 }
 
 func invalid(format string, args ...any) *dialect.Error {

@@ -37,7 +37,7 @@ func sideAnswer(r *http.Request, body []byte) ([]byte, *dialect.Error) {
 		return nil, err
 	}
 	if r.URL.Path == countPath {
-		err := checkCount(body, isBeta(r.Header))
+		err := checkCount(body, isBeta(r.Header, r.URL))
 		return dialect.Ordered("input_tokens", countTokens(body)), err
 	}
 	id, single := strings.CutPrefix(r.URL.Path, modelsPath+"/")

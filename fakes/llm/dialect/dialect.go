@@ -299,13 +299,16 @@ type Error struct {
 	// Code and Param are the provider's further words. Empty: none, or the codec's default for the status.
 	Code  string
 	Param string
-	// Message says what is wrong, in our own words.
+	// Message says what is wrong, in the provider's words where they are known: see [OwnWords].
 	Message string
 	// Header adds headers, such as Retry-After; may be nil.
 	Header http.Header
 	// URL of the failed request, which may decide the error's form. A server sets it.
 	URL *url.URL
 }
+
+// OwnWords ends a message whose words are not known to be the provider's, so that nobody searches for them.
+const OwnWords = " (the fake's own words)"
 
 // At returns a copy of the error for a request to the URL.
 func (e *Error) At(u *url.URL) *Error {
