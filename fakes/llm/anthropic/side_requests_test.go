@@ -38,7 +38,7 @@ func TestSideRequests(t *testing.T) {
 			strings.Replace(question, "{", `{"tools":[`+add+`],"tool_choice":{"type":"any"},`, 1), 200, `{"input_tokens":`},
 		{"tokens without a version", "POST", "/v1/messages/count_tokens", http.Header{"X-Api-Key": {"sk"}}, question, 400,
 			`anthropic-version: header is required`},
-		{"tokens of no JSON", "POST", "/v1/messages/count_tokens", keyed(), "hi", 400, `could not be read as a JSON object`},
+		{"tokens of no JSON", "POST", "/v1/messages/count_tokens", keyed(), "hi", 400, `not valid JSON`},
 		{"tokens with a limit", "POST", "/v1/messages/count_tokens", keyed(), body(user, ""), 400,
 			`max_tokens: Extra inputs are not permitted`},
 		{"tokens of an open tool use", "POST", "/v1/messages/count_tokens", keyed(),

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,7 +55,12 @@ func checkMembers(q *request) *dialect.Error {
 	return nil
 }
 
+// checkParameters leaves it to compatible servers how many tokens, answers and stop sequences they give, and which
+// parameters need others. Ollama takes max_tokens -1, and OpenRouter both limits of tokens.
 func checkParameters(q *request) *dialect.Error {
+	if !q.style.isOpenAI {
+		return cmp.Or(outOfRange("temperature", q.temperature, 0, 2), checkStreamOptions(q.Members))
+	}
 	for _, err := range []*dialect.Error{outOfRange("temperature", q.temperature, 0, 2), outOfRange("n", q.n, 1, 128),
 		outOfRange("max_tokens", q.maxTokens, 1, math.MaxInt64),
 		outOfRange("max_completion_tokens", q.maxCompleted, 1, math.MaxInt64)} {
@@ -109,17 +115,10 @@ func streamOnly() *dialect.Error {
 // checkStreamOptions refuses options of a wrong type.
 func checkStreamOptions(body dialect.Members) *dialect.Error {
 	var options dialect.Members
-	err := body.Read("stream_options", &options)
-	for _, name := range []string{"include_usage", "include_obfuscation"} {
-		var on bool
-		if err == nil {
-			err = options.Read(name, &on)
-		}
-	}
-	if err != nil {
-		return invalid("stream_options", "invalid_type", "stream_options: %v", err)
-	}
-	return nil
+	r := newReader()
+	r.Read(body, "", "stream_options", &options)
+	r.ReadAll(options, "stream_options", "include_usage", new(bool), "include_obfuscation", new(bool))
+	return r.Err
 }
 
 func checkMessages(q *request) *dialect.Error {
@@ -171,8 +170,8 @@ func (m *message) check(i int, s *style) *dialect.Error {
 	}
 	switch {
 	case m.Has("tool_calls") && m.role != "assistant":
-		return invalidAt(m.path, "tool_calls", "", "has tool_calls: only an assistant's message may")
-	case m.Has("tool_calls") && len(m.calls) == 0:
+		return ours(m.path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.path)
+	case m.Has("tool_calls") && len(m.calls) == 0 && s.isOpenAI:
 		return emptyArray(m.path + ".tool_calls")
 	case m.role == "function" && m.name == "":
 		return invalid(fmt.Sprintf("messages.[%d].name", i), "missing_required_parameter",
@@ -186,7 +185,7 @@ func (m *message) check(i int, s *style) *dialect.Error {
 			return err
 		}
 	}
-	return dialect.Each(m.calls, (*toolCall).check)
+	return dialect.Each(m.calls, func(c *toolCall) *dialect.Error { return c.check(s) })
 }
 
 // empty reports whether a message has no content, and nothing that replaces an assistant's.
@@ -218,8 +217,8 @@ func (p *part) check(allowed []string, s *style) *dialect.Error {
 	if url == "" {
 		return missing(p.path, "image_url.url")
 	}
-	if _, _, err := dataURI(url); err != nil && !errors.Is(err, errNotData) {
-		return invalidAt(p.path, "image_url.url", "invalid_base64", "has an image that cannot be read: %v", err)
+	if _, data, err := dataURI(url); !errors.Is(err, errNotData) && len(data) == 0 { // sipherxyz/comfyui-art-venture#75
+		return invalid(p.path+".image_url.url", "invalid_base64", "Invalid base64 image_url.")
 	}
 	if s.isOpenAI {
 		return checkDetail(image, p.path+".image_url.detail")
@@ -236,17 +235,19 @@ func checkDetail(image dialect.Members, path string, also ...string) *dialect.Er
 	return nil
 }
 
-func (c *toolCall) check() *dialect.Error {
+// check accepts calls without a type from compatible servers: Mistral sends such calls. It also takes arguments that are
+// an object there (its SDK's FunctionCall).
+func (c *toolCall) check(s *style) *dialect.Error {
 	switch {
-	case c.kind != "function" && c.kind != "custom":
+	case c.kind != "function" && c.kind != "custom" && s.isOpenAI:
 		return unsupported(c.path+".type", c.kind, "function", "custom")
 	case c.id == "" && !c.legacy:
 		return missing(c.path, "id")
-	case len(c.id) > maxCallID:
+	case len(c.id) > maxCallID && s.isOpenAI:
 		return tooLong(c.path+".id", "string", "a", maxCallID, len(c.id))
 	case c.name == "":
 		return missing(c.inner(), "name")
-	case !dialect.IsKind(c.arguments, '"'):
+	case !dialect.IsKind(c.arguments, '"') && !(s.isMistral && dialect.IsKind(c.arguments, '{')):
 		return wrongType(c.inner()+".arguments", "a string", dialect.JSONName(c.arguments))
 	}
 	return checkName(c.inner()+".name", c.name)
@@ -268,6 +269,8 @@ func checkHistory(q *request) *dialect.Error {
 		m := &q.messages[i]
 		if m.role == "tool" {
 			switch {
+			case len(called) == 0 && q.style.isMistral && i > 0:
+				return disordered("Unexpected role 'tool' after role '%s'", q.messages[i-1].role)
 			case len(called) == 0:
 				return invalid(fmt.Sprintf("messages.[%d].role", i), "", "Invalid parameter: messages with role 'tool' must be a "+
 					"response to a prece"+"eding message with 'tool_calls'.")
@@ -278,7 +281,7 @@ func checkHistory(q *request) *dialect.Error {
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == m.toolCallID })
 			continue
 		}
-		if err := checkAnswered(unanswered, i); err != nil {
+		if err := q.checkAnswered(unanswered, i); err != nil {
 			return err
 		}
 		called = nil
@@ -289,17 +292,28 @@ func checkHistory(q *request) *dialect.Error {
 		}
 		unanswered = slices.Clone(called)
 	}
-	return checkAnswered(unanswered, len(q.messages))
+	return q.checkAnswered(unanswered, len(q.messages))
 }
 
 // checkAnswered refuses calls that have no answer before message i.
-func checkAnswered(unanswered []string, i int) *dialect.Error {
-	if len(unanswered) == 0 {
+func (q *request) checkAnswered(unanswered []string, i int) *dialect.Error {
+	switch {
+	case len(unanswered) == 0:
 		return nil
+	case q.style.isMistral:
+		return disordered("Not the same number of function calls and responses")
 	}
 	return invalid(fmt.Sprintf("messages.[%d].role", i), "",
 		"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The "+
 			"following tool_call_ids did not have response messages: %s", strings.Join(unanswered, ", "))
+}
+
+// disordered refuses a history as Mistral does: charmbracelet/crush#279, and mistralai/mistral-common for the number of
+// responses.
+func disordered(format string, args ...any) *dialect.Error {
+	err := invalid("", "3230", format, args...)
+	err.Kind = "invalid_request_message_order"
+	return err
 }
 
 func unsupportedParameter(name string) *dialect.Error {

@@ -73,6 +73,12 @@ func TestCheck(t *testing.T) {
 	codectest.Check(t, Chat, "testdata/chat.txtar", "/v1/chat/completions", http.Header{})
 }
 
+func TestCheckOfCompatibleServers(t *testing.T) {
+	codectest.Check(t, Compatible, "testdata/compatible.txtar", "/compatible/v1/chat/completions", http.Header{})
+	codectest.Check(t, Mistral, "testdata/mistral.txtar", "/mistral/v1/chat/completions", http.Header{})
+	codectest.Check(t, XAIResponses, "testdata/xai_responses.txtar", "/xai/v1/responses", http.Header{})
+}
+
 func TestCheckAccepts128Tools(t *testing.T) {
 	tools := func(tool string, n int) string {
 		return `,"tools":[` + strings.TrimSuffix(strings.Repeat(tool+",", n), ",") + `]`

@@ -25,7 +25,17 @@ func checkName(path, name string) *dialect.Error {
 	return nil
 }
 
+// checkTools leaves it to compatible servers how many tools they take, and of which types, such as OpenRouter's
+// openrouter:web_search and Groq's browser_search.
 func checkTools(q *request) *dialect.Error {
+	if !q.style.isOpenAI {
+		return dialect.Each(q.tools, func(t *tool) *dialect.Error {
+			if t.kind != "function" {
+				return nil
+			}
+			return t.check(q.style)
+		})
+	}
 	switch {
 	case q.Has("tools") && len(q.tools) == 0:
 		return emptyArray("tools")
@@ -57,7 +67,10 @@ func (t *tool) check(s *style) *dialect.Error {
 	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil
 	}
-	return t.checkParameters(parameters, t.strict && s.isOpenAI)
+	if !s.isOpenAI && dialect.IsKind(t.parameters, '{') {
+		return nil // the servers differ in what they require of a schema
+	}
+	return t.checkParameters(parameters, t.strict)
 }
 
 func checkToolChoice(q *request) *dialect.Error {
@@ -66,6 +79,9 @@ func checkToolChoice(q *request) *dialect.Error {
 	}
 	if !q.Has("tool_choice") {
 		return nil
+	}
+	if !q.style.isOpenAI && (!q.Has("tools") || dialect.IsKind(q.Raw("tool_choice"), '"')) {
+		return nil // Mistral has the mode any
 	}
 	if !q.Has("tools") {
 		return onlyWith("tool_choice", "tools")
@@ -83,10 +99,13 @@ func checkToolChoice(q *request) *dialect.Error {
 	case "function", "custom":
 		name := inner.Text("name")
 		if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
-			return invalid("tool_choice", "invalid_value",
+			return ours("tool_choice", "invalid_value",
 				"Invalid value: 'tool_choice.%s.name': '%s' is not among the names in 'tools'.", kind, name)
 		}
 		return nil
+	}
+	if !q.style.isOpenAI {
+		return nil // a tool of the server
 	}
 	return unsupported("tool_choice.type", kind, "function", "allowed_tools", "custom")
 }

@@ -15,7 +15,7 @@ import (
 // Decode refuses a body that is not a JSON object, or has members of another type than documented. It accepts arguments
 // that are not a string; [chat.Check] refuses them.
 // A legacy function call is a tool use without an id, and so is its result, which has the function's name.
-func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
+func (c chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
 		return nil, refused
@@ -25,6 +25,9 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: toolChoice(q.Members, false), MaxTokens: q.maxCompleted,
 		Temperature:   q.temperature,
 		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
+	}
+	if c.isMistral && req.ToolChoice == "any" {
+		req.ToolChoice = dialect.ChoiceRequired
 	}
 	if req.MaxTokens == nil {
 		req.MaxTokens = q.maxTokens

@@ -26,7 +26,7 @@ func (m models) embeddings(body []byte) dialect.Answer {
 		EncodingFormat string          `json:"encoding_format"`
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
-		return m.EncodeError(invalid("", "", "the body could not be read as a JSON object: %v", err))
+		return m.EncodeError(unreadable(body, err))
 	}
 	inputs, refused := embedded(q.Input)
 	size := 1536

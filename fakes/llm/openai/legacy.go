@@ -54,10 +54,10 @@ func checkFunctionCall(q *request) *dialect.Error {
 	case isText && (mode == dialect.ChoiceAuto || mode == dialect.ChoiceNone):
 		return nil
 	case isText || q.Read("function_call", &choice) != nil:
-		return invalid("function_call", "invalid_value",
+		return ours("function_call", "invalid_value",
 			"function_call is %s: want auto, none, or an object with a name", raw)
 	case !slices.ContainsFunc(q.tools, func(t tool) bool { return t.legacy && t.name == choice.Text("name") }):
-		return invalid("function_call", "invalid_value", "function_call is the function %q: no such function is among the "+
+		return ours("function_call", "invalid_value", "function_call is the function %q: no such function is among the "+
 			"functions", choice.Text("name"))
 	}
 	return nil

@@ -60,10 +60,10 @@ func parse(body []byte) (*request, *dialect.Error) {
 	q := new(request)
 	var err error
 	if q.Members, err = dialect.ReadMembers(body); err != nil {
-		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
+		return nil, unreadable(body, err)
 	}
 	if q.Members == nil {
-		return nil, invalid("", "", "the body is null: want a JSON object")
+		return nil, ours("", "", "the body is null: want a JSON object")
 	}
 	r := newReader()
 	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "temperature", &q.temperature,

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -87,7 +88,7 @@ func (q *responsesRequest) checkStored() *dialect.Error {
 		return notStored("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or "+
 			"instructions", q.Raw("prompt"))
 	case q.background:
-		return invalid("background", "",
+		return ours("background", "",
 			"background is set: this model server answers at once and keeps nothing, so leave it out")
 	case q.prompt == nil && !q.Has("input"):
 		return missing("", "input")
@@ -103,7 +104,12 @@ func notStored(param, format string, args ...any) *dialect.Error {
 	return err
 }
 
+// checkParameters checks the ranges, and for OpenAI what the answer may include and how long it is at least.
 func (q *responsesRequest) checkParameters() *dialect.Error {
+	if !q.style.isOpenAI {
+		return cmp.Or(outOfRange("temperature", q.temperature, 0, 2), outOfRange("top_p", q.topP, 0, 1),
+			checkStreamOptions(q.Members))
+	}
 	for _, err := range []*dialect.Error{outOfRange("temperature", q.temperature, 0, 2), outOfRange("top_p", q.topP, 0, 1),
 		outOfRange("max_output_tokens", q.maxTokens, minOutputTokens, math.MaxInt64),
 		outOfRange("top_logprobs", q.topLogprobs, 0, 20)} {
@@ -202,17 +208,18 @@ func (q *responsesRequest) checkNames() *dialect.Error {
 }
 
 func (q *responsesRequest) checkItems() *dialect.Error {
-	return dialect.Each(q.items, (*item).check)
+	return dialect.Each(q.items, func(it *item) *dialect.Error { return it.check(q.style) })
 }
 
-func (it *item) check() *dialect.Error {
+func (it *item) check(s *style) *dialect.Error {
 	switch {
 	case hostedItems[it.kind]:
 		return nil
 	case itemMembers[it.kind] == nil:
-		return invalid(it.path+".type", "invalid_value",
-			"%s has the type %q: want message, function_call, function_call_output, reasoning, "+
-				"item_reference, or the item of a tool that the provider runs", it.path, it.kind)
+		if !s.isOpenAI {
+			return nil // of a tool that the server runs
+		}
+		return unsupported(it.path, it.kind, sortedKeys(itemMembers, hostedItems)...)
 	}
 	switch it.kind {
 	case "message":
@@ -298,8 +305,8 @@ func (p *part) checkFlat(allowed []string) *dialect.Error {
 		if !p.Has("image_url") && !p.Has("file_id") {
 			return missing(p.path, "image_url")
 		}
-		if _, _, err := dataURI(p.Text("image_url")); err != nil && !errors.Is(err, errNotData) {
-			return invalidAt(p.path, "image_url", "invalid_value", "has an image that cannot be read: %v", err)
+		if _, data, err := dataURI(p.Text("image_url")); !errors.Is(err, errNotData) && len(data) == 0 {
+			return notImage(p.path+".image_url", err)
 		}
 		return checkDetail(p.Members, p.path+".detail", "original")
 	case "input_audio":
@@ -308,6 +315,16 @@ func (p *part) checkFlat(allowed []string) *dialect.Error {
 		}
 	}
 	return nil
+}
+
+// notImage refuses an image without data, or whose data cannot be read: anomalyco/opencode#23983.
+func notImage(path string, err error) *dialect.Error {
+	const expected = "Invalid '%s'. Expected a base64-encoded data URL with an image MIME type (e.g. " +
+		"'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got "
+	if err != nil {
+		return ours(path, "invalid_value", expected+"%v.", path, err)
+	}
+	return invalid(path, "invalid_value", expected+"empty base64-encoded bytes.", path)
 }
 
 // checkHistory enforces the API's rules: each call has an output, each output follows its call, and reasoning precedes

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,16 @@ var toolMembers = map[string]map[string]bool{
 	"custom":   dialect.Set("type name description format defer_loading allowed_callers"),
 }
 
+// toolTypes are all types of tools.
+var toolTypes = sortedKeys(toolMembers, hostedTools)
+
+// sortedKeys returns the keys of two maps.
+func sortedKeys[A, B any](a map[string]A, b map[string]B) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(all)
+	return all
+}
+
 func (q *responsesRequest) checkTools() *dialect.Error {
 	if len(q.tools) > maxTools {
 		return tooLong("tools", "array", "an", maxTools, len(q.tools))
@@ -38,9 +49,10 @@ func (t *tool) checkFlat() *dialect.Error {
 	switch {
 	case hostedTools[t.kind]:
 		return nil
+	case t.kind == "":
+		return missing(t.path, "type")
 	case toolMembers[t.kind] == nil:
-		return invalidAt(t.path, "type", "invalid_value",
-			"has the type %q: want function, custom, or a tool that the provider runs", t.kind)
+		return unsupported(t.path+".type", t.kind, toolTypes...)
 	case t.name == "":
 		return missing(t.path, "name")
 	case !identifier.MatchString(t.name):
@@ -74,8 +86,10 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	case hostedTools[kind]:
 		return nil
 	case toolMembers[kind] == nil:
-		return invalid("tool_choice.type", "invalid_value",
-			"tool_choice has the type %q: want function, custom, allowed_tools, or a tool that the provider runs", kind)
+		if !q.style.isOpenAI {
+			return nil // the server's own
+		}
+		return unsupported("tool_choice.type", kind, append([]string{"allowed_tools"}, toolTypes...)...)
 	case !choice.Has("name"):
 		return missing("tool_choice", "name")
 	}
@@ -105,7 +119,7 @@ func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 func (q *responsesRequest) offered(choice dialect.Members, path string) *dialect.Error {
 	kind, name := choice.Text("type"), choice.Text("name")
 	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
-		return invalid(strings.Split(path, ".")[0], "", "Tool choice '%s' not found in 'tools' parameter.", name)
+		return invalid(strings.Split(path, ".")[0], "", "Tool choice '%s' not found in 'tools' parameter.", kind)
 	}
 	return nil
 }

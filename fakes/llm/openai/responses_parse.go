@@ -37,10 +37,10 @@ func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 	var q responsesRequest
 	var err error
 	if q.Members, err = dialect.ReadMembers(body); err != nil {
-		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
+		return nil, unreadable(body, err)
 	}
 	if q.Members == nil {
-		return nil, invalid("", "", "the body is null: want a JSON object")
+		return nil, ours("", "", "the body is null: want a JSON object")
 	}
 	r := newReader()
 	r.ReadAll(q.Members, "", "model", &q.model, "instructions", &q.instructions, "stream", &q.stream,

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,18 +9,28 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// The API's own messages, because users search for them. Where they are not known, messages are in our words.
+// The API's own messages, because users search for them. Where they are not known, the message says so: see ours.
+
+// ours refuses in our own words.
+func ours(param, code, format string, args ...any) *dialect.Error {
+	return invalid(param, code, format+dialect.OwnWords, args...)
+}
+
+// unreadable refuses a body that is not a JSON object: ChatGPTNextWeb/NextChat#4064.
+func unreadable(body []byte, err error) *dialect.Error {
+	if json.Valid(body) {
+		return ours("", "", "the body is not a JSON object: %v", err)
+	}
+	return invalid("", "", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your "+
+		"HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you have "+
+		"trouble figuring out how to fix this, please contact us through our help center at help.openai.com.)")
+}
 
 func invalid(param, code, format string, args ...any) *dialect.Error {
 	return &dialect.Error{
 		Status: http.StatusBadRequest, Kind: "invalid_request_error", Code: code, Param: param,
 		Message: fmt.Sprintf(format, args...),
 	}
-}
-
-// invalidAt refuses a member of the object at path; the message begins with the path.
-func invalidAt(path, member, code, format string, args ...any) *dialect.Error {
-	return invalid(path+"."+member, code, "%s "+format, append([]any{path}, args...)...)
 }
 
 func missing(path, name string) *dialect.Error {
