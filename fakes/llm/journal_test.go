@@ -126,7 +126,7 @@ func TestJournalOverHTTP(t *testing.T) {
 	require.Equal(t, []any{`rule 1, When(LastUser("hello")) of the server`, "SplitEveryByte()", 200.0},
 		[]any{x["rule"], x["fault"], x["status"]})
 	require.Equal(t, "no JSON", got.Exchanges[1]["body"])
-	require.Contains(t, got.Exchanges[1]["refused"], "could not be read")
+	require.Contains(t, got.Exchanges[1]["refused"], "could not parse")
 	require.Equal(t, "/w==", got.Exchanges[2]["body"], "what is no text is in base64")
 
 	require.Equal(t, 405, ask("POST", "127.0.0.1").Code)

@@ -32,7 +32,7 @@ func TestDecodeReadsRecordedRequests(t *testing.T) {
 	clear(line) // the caller reuses the memory
 	require.NoError(t, LastUser("hello").Match(req))
 	_, err = Decode("openai-chat", chatPath, []byte(`{`))
-	require.ErrorContains(t, err, "the body could not be read as a JSON object")
+	require.ErrorContains(t, err, "We could not parse the JSON body")
 	_, err = Decode("gopher", "/", nil)
 	require.ErrorContains(t, err, `dialect "gopher" is unknown: want one of native, openai-chat, `)
 }

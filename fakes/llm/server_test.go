@@ -111,7 +111,7 @@ func TestUnservedRequests(t *testing.T) {
 		{"IPv6", "POST", chatPath, "[::1]:80", nil, hello, 200, ""},
 		{"IPv6 without a port", "POST", chatPath, "[::1]", nil, hello, 200, ""},
 		{"no JSON", "POST", chatPath, "127.0.0.1", nil, "hello", 400,
-			chatError("the body could not be read as a JSON object: invalid character 'h'")},
+			chatError("We could not parse the JSON body")},
 		{"no JSON, native", "POST", "/native", "127.0.0.1", nil, "hello", 400,
 			`{"error":{"code":-32602,"message":"the body is not a JSON object`},
 		{"compressed", "POST", chatPath, "127.0.0.1", http.Header{"Content-Encoding": {"gzip"}}, "\x1f\x8b", 415,

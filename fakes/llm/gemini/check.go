@@ -3,6 +3,7 @@ package gemini
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -24,7 +25,7 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 	case reader.err != nil:
 		return reader.err
 	case reader.unknown != nil:
-		return unknownNames(reader.unknown)
+		return reader.unknownNames()
 	}
 	err := dialect.First(q, checkConfig, checkTools, checkToolConfig, checkContents, checkHistory)
 	if err == nil && generation(req.Model) > 2 {
@@ -41,25 +42,29 @@ func checkCredentials(req *dialect.Request, to target) *dialect.Error {
 		return nil
 	case to.vertex:
 		return &dialect.Error{Status: http.StatusUnauthorized, Code: "CREDENTIALS_MISSING",
-			Message: "the request has no credentials: want Authorization: Bearer and an access token, or an API key in " +
-				"x-goog-api-key"}
+			Message: "Request is missing required authentication credential. Expected OAuth 2 access token, login cookie or " +
+				"other valid authentication credential. See https://developers.google.com/identity/sign-in/web/" +
+				"devconsole-project."}
 	}
 	return &dialect.Error{Status: http.StatusForbidden,
 		Message: "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or " +
 			"other form of API consumer identity to call this API."}
 }
 
-func unknownNames(unknown []unknownName) *dialect.Error {
+func (r *reader) unknownNames() *dialect.Error {
 	var lines []string
-	for _, u := range unknown {
-		line := fmt.Sprintf(`Unknown name "%s": Cannot find field.`, u.name)
-		if u.at != "" {
-			line = fmt.Sprintf(`Unknown name "%s" at '%s': Cannot find field.`, u.name, u.at)
-		}
-		lines = append(lines, line)
+	for _, u := range r.unknown {
+		lines = append(lines, notField(u.name, u.at.inJSON(), "Cannot find field."))
 	}
-	const begin = "Invalid JSON payload received. "
-	return invalid(unknown[0].at, "%s", begin+strings.Join(lines, "\n"+begin))
+	return invalid(r.unknown[0].at.inJSON(), "%s", strings.Join(lines, "\n"))
+}
+
+// notField describes a name that the JSON reader of the API cannot place.
+func notField(name, at, why string) string {
+	if at != "" {
+		at = fmt.Sprintf(" at '%s'", at)
+	}
+	return fmt.Sprintf(`Invalid JSON payload received. Unknown name "%s"%s: %s`, name, at, why)
 }
 
 func checkConfig(q *node) *dialect.Error {
@@ -68,16 +73,21 @@ func checkConfig(q *node) *dialect.Error {
 		name     string
 		low, top float64
 	}{
-		{"maxOutputTokens", 1, 1<<31 - 1}, {"temperature", 0, 2}, {"topP", 0, 1}, {"topK", 1, 1<<31 - 1},
+		{"maxOutputTokens", 1, 1<<31 - 1}, {"temperature", 0, 2}, {"topP", 0, 1}, {"topK", 0, 1<<31 - 1},
 		{"candidateCount", 1, 8},
 	} {
-		if got := config.number(limit.name); got != nil && (*got < limit.low || *got > limit.top) {
-			return invalid("generation_config", "%s is %v: want %v to %v", config.at(limit.name).path, *got,
-				limit.low, limit.top)
+		got := config.number(limit.name)
+		if got == nil || *got >= limit.low && *got <= limit.top {
+			continue
 		}
+		at := config.at(limit.name)
+		if limit.name == "temperature" { // the words are known for it only
+			return violation(at, "temperature must be in the range [%.1f, %.1f].", limit.low, limit.top)
+		}
+		return ours("%s is %v: want %v to %v", at.path, *got, limit.low, limit.top)
 	}
 	if stops := len(config.list("stopSequences")); stops > 5 {
-		return invalid("generation_config", "%s has %d sequences: want at most 5", config.at("stopSequences").path, stops)
+		return ours("%s has %d sequences: want at most 5", config.at("stopSequences").path, stops)
 	}
 	return nil
 }
@@ -85,7 +95,7 @@ func checkConfig(q *node) *dialect.Error {
 func checkContents(q *node) *dialect.Error {
 	contents := q.list("contents")
 	if len(contents) == 0 {
-		return invalid("contents", "* GenerateContentRequest.contents: contents is not specified")
+		return violation(q.below("contents"), "contents is not specified")
 	}
 	if err := each(contents, (*node).checkContent); err != nil {
 		return err
@@ -104,9 +114,9 @@ func (n *node) checkContent() *dialect.Error {
 	switch role := n.text("role"); {
 	case role != "" && role != "user" && role != "model" &&
 		(role != "function" || n.count("functionResponse") < len(parts)):
-		return invalid(n.path+".role", "Please use a valid role: user, model.")
-	case len(parts) == 0:
-		return invalid(n.path+".parts", "%s.parts is empty: want at least one part", n.path)
+		return invalid("", "Please use a valid role: user, model.")
+	case len(parts) == 0: // egoist/chatwise-releases#250
+		return violation(n.below("parts"), "contents.parts must not be empty.")
 	}
 	return each(parts, (*node).checkPart)
 }
@@ -125,32 +135,32 @@ func (n *node) count(field string) int {
 var data = []string{"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
 	"codeExecutionResult", "toolCall", "toolResponse"}
 
+func isData(name string) bool { return slices.Contains(data, name) }
+
+func (n *node) hasData() bool {
+	return slices.ContainsFunc(data, func(name string) bool { return n.at(name) != nil })
+}
+
 func (n *node) checkPart() *dialect.Error {
-	var has []string
-	for _, name := range data {
-		if n.at(name) != nil {
-			has = append(has, name)
-		}
-	}
 	switch {
-	case len(has) == 0 && n.text("thoughtSignature") != "":
+	case !n.hasData() && n.text("thoughtSignature") != "":
 		return nil // the end of a stream of thoughts
-	case len(has) == 0:
-		return invalid(n.path+".data", "* GenerateContentRequest.%s.data: required oneof field 'data' must have one "+
-			"initialized field", n.path)
-	case len(has) > 1:
-		return invalid(n.path, "%s has %s: want one of them in a part", n.path, strings.Join(has, " and "))
+	case !n.hasData():
+		return violation(n.below("data"), "required oneof field 'data' must have one initialized field")
 	}
 	for _, needed := range []struct{ in, field string }{
 		{"inlineData", "mimeType"}, {"inlineData", "data"}, {"fileData", "fileUri"}, {"functionCall", "name"},
 		{"functionResponse", "name"},
 	} {
 		if inner := n.at(needed.in); inner != nil && inner.text(needed.field) == "" {
-			return invalid(inner.path+"."+needed.field, "%s has no %s", inner.path, needed.field)
+			if needed.field == "name" { // router-for-me/CLIProxyAPI#2104
+				return violation(inner.below("name"), "Name cannot be empty.")
+			}
+			return ours("%s has no %s", inner.path, needed.field)
 		}
 	}
 	if result := n.at("functionResponse"); result != nil && result.at("response") == nil {
-		return invalid(result.path+".response", "%s has no response: want an object", result.path)
+		return ours("%s has no response: want an object", result.path)
 	}
 	return nil
 }

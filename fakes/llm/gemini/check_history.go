@@ -12,29 +12,27 @@ func checkHistory(q *node) *dialect.Error {
 		isModel := role(c) == dialect.Assistant
 		switch {
 		case calls > 0 && !isModel:
-			return invalid(c.path, "%s has a functionCall and the role %s: want the role model", c.path, c.text("role"))
+			return ours("%s has a functionCall and the role %s: want the role model", c.path, c.text("role"))
 		case responses > 0 && isModel:
-			return invalid(c.path, "%s has a functionResponse and the role model: want the role user", c.path)
+			return ours("%s has a functionResponse and the role model: want the role user", c.path)
 		case responses > 0 && pending == 0:
-			return invalid(c.path, "Please ensure that function response turn comes immediately after a function call turn.")
+			return invalid("", "Please ensure that function response turn comes immediately after a function call turn.")
 		case responses != pending:
-			return unequal(c.path)
+			return unequal
 		case calls > 0 && (i == 0 || role(contents[i-1]) != dialect.User):
-			return invalid(c.path,
+			return invalid("",
 				"Please ensure that function call turn comes immediately after a user turn or after a function response turn.")
 		}
 		pending = calls
 	}
 	if pending > 0 {
-		return unequal("contents")
+		return unequal
 	}
 	return nil
 }
 
-func unequal(path string) *dialect.Error {
-	return invalid(path, "Please ensure that the number of function response parts is equal to the number of function "+
-		"call parts of the function call turn.")
-}
+var unequal = invalid("", "Please ensure that the number of function response parts is equal to the number of function "+
+	"call parts of the function call turn.")
 
 // checkSignatures enforces the rule of generation 3: since the user last spoke, the first call of each model turn has
 // its thoughtSignature. Earlier turns need none. The codec cannot verify the signature.
@@ -52,7 +50,7 @@ func checkSignatures(q *node) *dialect.Error {
 				continue
 			}
 			if p.text("thoughtSignature") == "" {
-				return invalid(p.path, "Function call is missing a thought_signature in functionCall parts. This is required for "+
+				return invalid("", "Function call is missing a thought_signature in functionCall parts. This is required for "+
 					"tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional "+
 					"data, function call `default_api:%s` , position %d. Please refer to "+
 					"https://ai.google.dev/gemini-api/docs/thought-signatures for more details.",

@@ -17,17 +17,17 @@ func checkTools(q *node) *dialect.Error {
 		name := d.text("name")
 		switch {
 		case !functionName.MatchString(name):
-			return invalid(d.path+".name", "* GenerateContentRequest.%s.name: Invalid function name. Must start with a letter "+
-				"or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), "+
-				"with a maximum length of 128.", d.path)
+			return violation(d.below("name"), "Invalid function name. Must start with a letter or an underscore. Must be "+
+				"alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of "+
+				"128.")
 		case seen[name]:
-			return invalid("tools", "Duplicate function declaration found: %s", name)
+			return invalid("", "Duplicate function declaration found: %s", name)
 		case d.at("parameters") != nil && d.at("parametersJsonSchema") != nil:
-			return invalid(d.path, "%s has both parameters and parametersJsonSchema: want one of them", d.path)
+			return ours("%s has both parameters and parametersJsonSchema: want one of them", d.path)
 		}
 		seen[name] = true
 		if schema := d.at("parameters"); schema != nil {
-			if err := checkParameters(schema); err != nil {
+			if err := checkParameters(schema, name); err != nil {
 				return err
 			}
 		}
@@ -35,12 +35,14 @@ func checkTools(q *node) *dialect.Error {
 	return nil
 }
 
-func checkParameters(schema *node) *dialect.Error {
+// checkParameters refuses another type than OBJECT in the words of vercel/ai and of Google's Vertex AI.
+func checkParameters(schema *node, function string) *dialect.Error {
 	if err := checkSchema(schema); err != nil {
 		return err
 	}
-	if kind := schema.text("type"); kind != "" && typeName(schema.at("type")) != "object" {
-		return invalid(schema.path, "%s has the type %q: want OBJECT", schema.path, kind)
+	if schema.text("type") != "" && typeName(schema.at("type")) != "object" {
+		return invalid("", "Unable to submit request because `%s` functionDeclaration `parameters` schema should be of type "+
+			"OBJECT.", function)
 	}
 	return nil
 }
@@ -55,22 +57,20 @@ func checkToolConfig(q *node) *dialect.Error {
 	mode := config.at("mode")
 	word, allowed := modeOf(config), config.strings("allowedFunctionNames")
 	if mode != nil && dialect.IsKind(mode.raw, '"') && word != "MODE_UNSPECIFIED" && !slices.Contains(modes, word) {
-		return invalid(mode.path, "Invalid value at '%s': %s is not one of %s", mode.path, mode.raw,
-			strings.Join(modes, ", "))
+		return notInEnum(mode, "FunctionCallingConfig.Mode")
 	}
 	declared := declarations(q)
 	forces := word == "ANY" || word == "VALIDATED"
 	switch {
-	case forces && len(declared) == 0:
-		return invalid("tool_config",
-			"function calling has the mode %s, and no function is declared: want functionDeclarations", word)
+	case forces && len(declared) == 0: // musistudio/claude-code-router#1207
+		return invalid("", "Function calling config is set without function_declarations.")
 	case !forces && len(allowed) > 0:
-		return invalid("tool_config", "allowedFunctionNames is set, and the mode is %q: want it with ANY or VALIDATED only",
+		return ours("allowedFunctionNames is set, and the mode is %q: want it with ANY or VALIDATED only",
 			word)
 	}
 	for _, name := range allowed {
 		if !slices.ContainsFunc(declared, func(d *node) bool { return d.text("name") == name }) {
-			return invalid("tool_config", "allowedFunctionNames has %q, which is not declared", name)
+			return invalid("", "allowed_function_names should be a subset of the provided function_declarations")
 		}
 	}
 	return nil

@@ -109,6 +109,17 @@ func plainAnswer(status int, v any) dialect.Answer {
 	return dialect.Answer{Status: status, Header: header("application/json; charset=UTF-8"), Chunks: [][]byte{body}}
 }
 
+// ours refuses in our own words, where the API's are not known.
+func ours(format string, args ...any) *dialect.Error {
+	return invalid("", format+dialect.OwnWords, args...)
+}
+
+// violation refuses a value as the API does after it has read the request: without the field in the details.
+func violation(at *node, format string, args ...any) *dialect.Error {
+	return invalid("", "%s: "+format+"\n", append([]any{at.inRequest()}, args...)...)
+}
+
+// invalid refuses a request; field is named in the details of a value that cannot be read.
 func invalid(field, format string, args ...any) *dialect.Error {
 	return &dialect.Error{
 		Status: http.StatusBadRequest, Kind: "INVALID_ARGUMENT", Param: field, Message: fmt.Sprintf(format, args...),

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"math"
@@ -14,10 +15,12 @@ import (
 // node is a value of a request, with its fields by camelCase name. Methods of a nil node, an absent value, return zero
 // values.
 type node struct {
+	place
 	raw    json.RawMessage
 	path   string // as written in the body
 	fields map[string]*node
 	items  []*node // of an array; a lone message counts as one item
+	vertex bool
 }
 
 func (n *node) at(name string) *node {
@@ -86,7 +89,10 @@ type reader struct {
 	unknown []unknownName
 }
 
-type unknownName struct{ name, at string }
+type unknownName struct {
+	name string
+	at   *node
+}
 
 // parsed is a request and the findings of its reader.
 type parsed struct {
@@ -102,31 +108,30 @@ func parse(body []byte, vertex bool) (*node, *reader) {
 	}
 	o, err := dialect.ReadMembers(body) // validates the JSON
 	if err != nil {
-		r.err = invalid("", "the body could not be read as a JSON object: %v", err)
+		r.err = unreadable(body, err)
 		return nil, r
 	}
 	if o == nil {
-		r.err = invalid("", "the body is null: want a JSON object")
+		r.err = ours("the body is null: want a JSON object")
 		return nil, r
 	}
-	return r.read("request", body, ""), r
+	return r.read("request", body, "", place{}), r
 }
 
 // read reads a value of a kind; null is absent.
-func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
+func (r *reader) read(kind string, raw json.RawMessage, path string, at place) *node {
 	raw = bytes.TrimSpace(raw)
 	if string(raw) == "null" {
 		return nil
 	}
-	n := &node{raw: raw, path: path}
+	n := &node{place: at, raw: raw, path: path, vertex: r.vertex}
 	if item, repeated := strings.CutPrefix(kind, "[]"); repeated {
 		r.readItems(n, item)
 		return n
 	}
 	if value, isMap := strings.CutPrefix(kind, "map:"); isMap {
-		o := r.object(n)
-		for _, name := range o.Names() {
-			r.add(n, name, name, value, o.Raw(name))
+		for i, m := range r.object(n, kind) {
+			r.add(n, string(m.Name), value, m, i)
 		}
 		return n
 	}
@@ -135,20 +140,26 @@ func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 		r.scalar(n, kind)
 		return n
 	}
-	o := r.object(n)
-	for _, written := range o.Names() {
+	for _, m := range r.object(n, kind) {
+		written := string(m.Name)
 		name := fieldName(kind, written)
-		if name != "" && (r.vertex || !vertexOnly[kind+"."+name]) {
-			r.add(n, name, written, fields[name], o.Raw(written))
-		} else {
-			r.unknown = append(r.unknown, unknownName{written, path})
+		if name == "" || !r.vertex && vertexOnly[kind+"."+name] {
+			r.unknown = append(r.unknown, unknownName{written, n})
+			continue
 		}
+		if kind == "part" && n.hasData() && isData(name) && n.at(name) == nil && dialect.IsGiven(m.Value) {
+			r.refuse(n, "Invalid value at '%s' (oneof), oneof field 'data' is already set. Cannot set '%s'", n.inJSON(), written)
+		}
+		r.add(n, name, fields[name], m, -1)
 	}
 	return n
 }
 
-func (r *reader) add(n *node, name, written, kind string, raw json.RawMessage) {
-	if value := r.read(kind, raw, dialect.Join(n.path, written)); value != nil {
+// add reads a field, or the entry of a map at an index.
+func (r *reader) add(n *node, name, kind string, m dialect.Member, index int) {
+	written := string(m.Name)
+	value := r.read(kind, m.Value, dialect.Join(n.path, written), place{parent: n, name: written, index: index})
+	if value != nil {
 		if n.fields == nil {
 			n.fields = map[string]*node{}
 		}
@@ -159,29 +170,29 @@ func (r *reader) add(n *node, name, written, kind string, raw json.RawMessage) {
 // readItems reads an array. The API accepts a lone message as an array of one, as in "parts": {"text": "hi"}.
 func (r *reader) readItems(n *node, kind string) {
 	if dialect.IsKind(n.raw, '{') && documented[kind] != nil {
-		n.items = []*node{r.read(kind, n.raw, n.path)}
+		n.items = []*node{r.read(kind, n.raw, n.path, place{parent: n})}
 		return
 	}
 	var items []json.RawMessage
 	if dialect.ReadPart(n.raw, &items) != nil {
-		r.refuse(n, "an array")
+		r.wrongKind(n, kind)
 		return
 	}
 	for i, raw := range items {
-		path := dialect.At(n.path, i)
-		item := r.read(kind, raw, path)
+		path, at := dialect.At(n.path, i), place{parent: n, index: i}
+		item := r.read(kind, raw, path, at)
 		if item == nil {
-			item = &node{raw: raw, path: path}
-			r.refuse(item, "no null in an array")
+			item = &node{place: at, raw: raw, path: path}
+			r.refuse(item, "%s is null"+dialect.OwnWords, item.inJSON())
 		}
 		n.items = append(n.items, item)
 	}
 }
 
-func (r *reader) object(n *node) dialect.Members {
+func (r *reader) object(n *node, kind string) dialect.Members {
 	var o dialect.Members
 	if dialect.ReadPart(n.raw, &o) != nil {
-		r.refuse(n, "an object")
+		r.wrongKind(n, kind)
 	}
 	return o
 }
@@ -189,29 +200,30 @@ func (r *reader) object(n *node) dialect.Members {
 // scalar checks a value against the JSON form of its kind (protobuf.dev/programming-guides/json).
 func (r *reader) scalar(n *node, kind string) {
 	text, isString := dialect.TextOf(n.raw)
-	valid, want := true, ""
+	valid := true
 	switch kind {
 	case "string":
-		valid, want = isString, "a string"
+		valid = isString
 	case "bytes":
-		_, err := decodeBase64(text)
-		valid, want = isString && err == nil, "base64"
+		if _, err := decodeBase64(text); err != nil {
+			r.refuse(n, "Invalid value at '%s' (TYPE_BYTES), Base64 decoding failed for %s", n.inJSON(), short(n.raw))
+		}
+		valid = isString
 	case "bool":
-		valid, want = dialect.IsKind(n.raw, 't') || dialect.IsKind(n.raw, 'f'), "true or false"
+		valid = dialect.IsKind(n.raw, 't') || dialect.IsKind(n.raw, 'f')
 	case "enum":
 		_, err := strconv.Atoi(string(n.raw))
-		valid, want = isString || err == nil, "one of an enum's words"
+		valid = isString || err == nil
 	case "number":
 		_, valid = number(n.raw)
-		want = "a number"
 	case "integer":
 		f, isNumber := number(n.raw)
-		valid, want = isNumber && f == math.Trunc(f) && math.Abs(f) < 1<<63, "an integer"
+		valid = isNumber && f == math.Trunc(f) && math.Abs(f) < 1<<63
 	case "struct":
-		r.object(n)
+		r.object(n, kind)
 	}
 	if !valid {
-		r.refuse(n, want)
+		r.wrongKind(n, kind)
 	}
 }
 
@@ -222,10 +234,41 @@ func number(raw json.RawMessage) (f float64, ok bool) {
 	return f, err == nil && json.Valid([]byte(written))
 }
 
-func (r *reader) refuse(n *node, want string) {
+// refuse keeps the first refusal.
+func (r *reader) refuse(n *node, format string, args ...any) {
 	if r.err == nil {
-		r.err = invalid(n.path, "invalid value at '%s': want %s, got %s", n.path, want, short(n.raw))
+		r.err = invalid(n.inJSON(), format, args...)
 	}
+}
+
+// typeNames are the API's names of scalars and of maps.
+var typeNames = map[string]string{"string": "TYPE_STRING", "bytes": "TYPE_BYTES", "bool": "TYPE_BOOL",
+	"number": "TYPE_FLOAT", "integer": "TYPE_INT32", "struct": "type.googleapis.com/google.protobuf.Struct"}
+
+// wrongKind refuses a value in the words of protobuf's reader of JSON: agno-agi/agno#2649, pydantic/pydantic-ai#583.
+func (r *reader) wrongKind(n *node, kind string) {
+	isScalar := strings.HasPrefix(typeNames[kind], "TYPE") || kind == "enum"
+	switch why := ""; {
+	case n.raw[0] == '[':
+		why = "Proto field is not repeating, cannot start list."
+		fallthrough
+	case n.raw[0] == '{' && isScalar:
+		r.refuse(n.parent, "%s", notField(n.name, n.parent.inJSON(), cmp.Or(why, "Starting an object on a scalar field")))
+	default:
+		r.refuse(n, "Invalid value at '%s' (%s), %s", n.inJSON(), n.typeName(kind), short(n.raw))
+	}
+}
+
+// unreadable refuses a body that is not a JSON object. The API also shows the place in the body.
+func unreadable(body []byte, err error) *dialect.Error {
+	if json.Valid(body) {
+		return ours("the body is not a JSON object: %v", err)
+	}
+	why := "Unexpected token."
+	if strings.HasPrefix(err.Error(), "unexpected end") {
+		why = "Unexpected end of string. Expected a value."
+	}
+	return invalid("", "Invalid JSON payload received. %s\n\n^", why)
 }
 
 // short cuts a value for a message.

@@ -3,7 +3,6 @@ package gemini
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -75,34 +74,22 @@ func typeName(field *node) string {
 	return word
 }
 
-var (
-	propertyName = regexp.MustCompile(`\.properties\.([^.\[]+)`)
-	snakeCase    = strings.NewReplacer("functionDeclarations", "function_declarations", "generationConfig",
-		"generation_config", "responseSchema", "response_schema", "anyOf", "any_of", "prefixItems", "prefix_items")
-)
-
-// inRequest returns the path as the API writes it: see the threads moltis-org/moltis#747 and #849.
-func (n *node) inRequest() string {
-	return "* GenerateContentRequest." + propertyName.ReplaceAllString(snakeCase.Replace(n.path), ".properties[$1]")
-}
-
 // checkSchema enforces the API's rules for a schema of its own form.
 func checkSchema(s *node) *dialect.Error {
 	kind := ""
 	if t := s.at("type"); t != nil {
 		word := t.string()
 		if kind = types[strings.ToUpper(word)]; kind == "" && dialect.IsKind(t.raw, '"') && word != "TYPE_UNSPECIFIED" {
-			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, word,
-				strings.Join(slices.Sorted(maps.Keys(types)), ", "))
+			return notInEnum(t, "Type")
 		}
 	}
 	if kind == "array" && s.at("items") == nil {
-		return invalid(s.path, "%s.items: missing field", s.inRequest())
+		return violation(s.below("items"), "missing field")
 	}
 	properties := s.at("properties")
 	for i, name := range s.strings("required") {
 		if properties != nil && properties.fields[name] == nil {
-			return invalid(s.path, "%s.required[%d]: property is not defined", s.inRequest(), i)
+			return violation(s.below(dialect.At("required", i)), "property is not defined")
 		}
 	}
 	inner := append(slices.Clone(s.list("anyOf")), s.list("prefixItems")...)

@@ -87,7 +87,7 @@ func (c codec) embed(to target, body []byte) dialect.Answer {
 		Requests []wanted
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
-		return c.EncodeError(invalid("", "the body could not be read as a JSON object: %v", err))
+		return c.EncodeError(unreadable(body, err))
 	}
 	all := []wanted{q.wanted}
 	if to.method == batchEmbed {
@@ -103,17 +103,16 @@ func (c codec) embed(to target, body []byte) dialect.Answer {
 		size := cmp.Or(one.OutputDimensionality, usual)
 		switch {
 		case texts == nil:
-			return c.EncodeError(invalid("content", "content is empty: set its parts"))
+			return c.EncodeError(ours("content is empty: set its parts"))
 		case size < 0 || size > most:
-			return c.EncodeError(invalid("output_dimensionality", "output_dimensionality is %d: set one from 1 to %d", size,
-				most))
+			return c.EncodeError(ours("output_dimensionality is %d: set one from 1 to %d", size, most))
 		}
 		values := dialect.Embedding(strings.Join(texts, " "), size)
 		embeddings = append(embeddings, dialect.Ordered("values", values))
 	}
 	switch {
 	case len(embeddings) == 0:
-		return c.EncodeError(invalid("requests", "requests is empty: set at least one"))
+		return c.EncodeError(ours("requests is empty: set at least one"))
 	case to.method == embed:
 		return plainAnswer(http.StatusOK, dialect.Ordered("embedding", embeddings[0]))
 	}
@@ -124,7 +123,7 @@ func (c codec) embed(to target, body []byte) dialect.Answer {
 func countOf(body []byte, to target) (int, *dialect.Error) {
 	given, err := dialect.ReadMembers(body)
 	if err != nil {
-		return 0, invalid("", "the body could not be read as a JSON object: %v", err)
+		return 0, unreadable(body, err)
 	}
 	request := body
 	for _, name := range []string{"generateContentRequest", "generate_content_request"} {
@@ -136,7 +135,8 @@ func countOf(body []byte, to target) (int, *dialect.Error) {
 	if reader.err != nil {
 		return 0, reader.err
 	}
-	if err := checkContents(q); err != nil {
+	if err := checkContents(q); err != nil { // google-gemini/gemini-cli#5575
+		err.Message = strings.Replace(err.Message, "* GenerateContent", "* CountTokens", 1)
 		return 0, err
 	}
 	size := len(q.at("contents").raw)

@@ -49,7 +49,7 @@ func TestTokensAreCounted(t *testing.T) {
 			`"contents":[`+user+`]}}`)
 	require.Contains(t, wrapped, `"totalTokens": 18`)
 	for text, want := range map[string]string{
-		`{`:                          "the body could not be read as a JSON object",
+		`{`:                          "Invalid JSON payload received. Unexpected end of string",
 		`{}`:                         "contents is not specified",
 		`{"contents":"hi"}`:          "want an array",
 		body(`{"role":"human"}`, ""): `Please use a valid role`,
@@ -82,7 +82,7 @@ func TestEmbeddingsAreEqualForEqualTexts(t *testing.T) {
 	require.Equal(t, one.Embedding, several.Embeddings[0])
 	require.Len(t, several.Embeddings[1].Values, 8)
 	for _, c := range [][3]string{
-		{"embedContent", `[`, "could not be read"},
+		{"embedContent", `[`, "Invalid JSON payload received"},
 		{"embedContent", `{}`, "content is empty"},
 		{"embedContent", `{` + content + `,"outputDimensionality":-1}`, "output_dimensionality is -1"},
 		{"batchEmbedContents", `{"requests":[]}`, "requests is empty"},
