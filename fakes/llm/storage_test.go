@@ -119,7 +119,7 @@ func TestEmbeddingsAreEqualForEqualTextsAndCloseForSimilarOnes(t *testing.T) {
 		`{"model":"m","input":""}`:                           "cannot be an empty string",
 		`{"model":"m","input":"a","dimensions":0}`:           "Invalid 'dimensions': integer below minimum value.",
 		`{"model":"m","input":"a","encoding_format":"text"}`: "Supported values are: 'float' and 'base64'.",
-		`[`: "could not be read",
+		`[`: "could not parse",
 	} {
 		w := post(s, "/v1/embeddings", body)
 		require.Equal(t, 400, w.Code)

@@ -51,7 +51,7 @@ func TestTokensAreCounted(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                          "Invalid JSON payload received. Unexpected end of string",
 		`{}`:                         "contents is not specified",
-		`{"contents":"hi"}`:          "want an array",
+		`{"contents":"hi"}`:          "Invalid value",
 		body(`{"role":"human"}`, ""): `Please use a valid role`,
 	} {
 		status, got := count(flash+countTokens, text)

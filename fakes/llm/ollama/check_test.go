@@ -21,6 +21,20 @@ func TestErrors(t *testing.T) {
 		string(Chat.EncodeErrorEvent(nil, nil, 0, &dialect.Error{Message: "out of memory"})))
 }
 
+func TestErrorsOfEncodingJSONAreOllamas(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"model":"m","messages":"hi"}`: "json: cannot unmarshal string into Go struct field ChatRequest.messages of type " +
+			"[]api.Message",
+		`{"model":"m","messages":[{"role":"user","content":[]}]}`: "json: cannot unmarshal array into Go struct field " +
+			"ChatRequest.messages.content of type string",
+		`{"model":"m","tools":[{"type":"function","function":{"name":"f","parameters":{"type":["object"]}}}]}`: "json: " +
+			"cannot unmarshal array into Go struct field ChatRequest.tools.function.parameters.type of type string",
+		`{"model":"m","stream":"yes"}`: "json: cannot unmarshal string into Go struct field ChatRequest.stream of type bool",
+	} {
+		require.Equal(t, want, codectest.Refusal(Chat, nil, body).Message)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	codectest.Check(t, Chat, "testdata/check.txtar", "/api/chat", http.Header{})
 }

@@ -22,5 +22,5 @@ func Example() {
 	}
 	// Output:
 	// accepted
-	// 400 messages[0] cannot be read: illegal base64 data at input byte 4
+	// 400 illegal base64 data at input byte 4
 }

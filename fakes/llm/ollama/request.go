@@ -92,15 +92,18 @@ func (*types) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, new([]string))
 }
 
-// think is a boolean or a level.
+// think is a boolean or a level. Newer versions have the level max.
 type think struct{}
 
 func (*think) UnmarshalJSON(raw []byte) error {
 	switch string(raw) {
-	case "true", "false", `"high"`, `"medium"`, `"low"`, "null":
+	case "true", "false", `"high"`, `"medium"`, `"low"`, `"max"`, "null":
 		return nil
 	}
-	return fmt.Errorf(`think is %s: want true, false, "high", "medium" or "low"`, raw)
+	if level, isText := dialect.TextOf(raw); isText {
+		return fmt.Errorf(`invalid think value: %q (must be "high", "medium", "low", "max", true, or false)`, level)
+	}
+	return errors.New(`think must be a boolean or string ("high", "medium", "low", "max", true, or false)`)
 }
 
 // duration is a number of seconds, or a string such as 5m.
@@ -118,47 +121,66 @@ func (d *duration) UnmarshalJSON(raw []byte) error {
 		*d = duration(parsed)
 		return err
 	}
-	return fmt.Errorf("keep_alive is %s: want a number of seconds, or a duration such as \"5m\"", raw)
+	var v any
+	_ = json.Unmarshal(raw, &v)                    // valid, as encoding/json calls this
+	return fmt.Errorf("Unsupported type: '%T'", v) //nolint:revive,staticcheck // Ollama's words
 }
 
 // parse refuses what Ollama's types cannot hold.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&q); errors.Is(err, io.EOF) {
-		return nil, refuse("the body is missing: want a JSON object")
+		return nil, refuse("missing request body")
 	} else if err != nil {
-		return nil, refuse("the body cannot be read: %v", err)
+		return nil, unreadable(err, "")
 	}
 	for i, raw := range q.Messages {
 		m, path := message{}, fmt.Sprintf("messages[%d]", i)
 		if err := json.Unmarshal(raw, &m); err != nil {
-			return nil, refuse("%s cannot be read: %v", path, err)
+			return nil, unreadable(err, "messages")
 		}
 		m.Role = strings.ToLower(m.Role)
 		for j, raw := range m.ToolCalls {
 			c := call{}
 			if err := json.Unmarshal(raw, &c); err != nil {
-				return nil, refuse("%s.tool_calls[%d] cannot be read: %v", path, j, err)
+				return nil, unreadable(err, "messages.tool_calls")
 			}
 			if c.Function.Arguments = orEmpty(c.Function.Arguments); c.Function.Arguments[0] != '{' {
-				return nil, refuse("%s.tool_calls[%d] has arguments that are no object: got %s", path, j, c.Function.Arguments)
+				return nil, refuse("%s.tool_calls[%d] has arguments that are no object: got %s"+dialect.OwnWords, path, j,
+					c.Function.Arguments)
 			}
 			m.calls = append(m.calls, c)
 		}
 		q.messages = append(q.messages, m)
 	}
-	for i, raw := range q.Tools {
+	for _, raw := range q.Tools {
 		var t tool
-		err := json.Unmarshal(raw, &t)
-		if err == nil && t.Function.Parameters != nil {
-			err = json.Unmarshal(t.Function.Parameters, new(parameters))
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return nil, unreadable(err, "tools")
 		}
-		if err != nil {
-			return nil, refuse("tools[%d] cannot be read: %v", i, err)
+		if t.Function.Parameters != nil {
+			if err := json.Unmarshal(t.Function.Parameters, new(parameters)); err != nil {
+				return nil, unreadable(err, "tools.function.parameters")
+			}
 		}
 		q.tools = append(q.tools, t)
 	}
 	return &q, nil
+}
+
+// apiTypes maps our types to those that Ollama's errors name.
+var apiTypes = strings.NewReplacer("ollama.message", "api.Message", "ollama.call", "api.ToolCall", "ollama.tool", "api.Tool",
+	"ollama.parameters", "api.ToolFunctionParameters", "ollama.property", "api.ToolProperty",
+	"messages of type []json.RawMessage", "messages of type []api.Message",
+	"tools of type []json.RawMessage", "tools of type api.Tools")
+
+// unreadable refuses a value below a field, in the words of encoding/json in Ollama: ollama/ollama#10255.
+func unreadable(err error, field string) *dialect.Error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		wrong.Struct, wrong.Field = "ChatRequest", strings.Trim(field+"."+wrong.Field, ".")
+	}
+	return refuse("%s", apiTypes.Replace(err.Error()))
 }
 
 // orEmpty returns the arguments, or {} if missing.

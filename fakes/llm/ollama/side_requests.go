@@ -53,13 +53,13 @@ func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	}
 	var wanted struct{ Model, Name string }
 	if err := json.Unmarshal(body, &wanted); err != nil {
-		return c.EncodeError(refuse("the body cannot be read: %v", err))
+		return c.EncodeError(refuse("%v", err))
 	}
 	if wanted.Model == "" {
 		wanted.Model = wanted.Name
 	}
 	if !modelName.MatchString(wanted.Model) {
-		return c.EncodeError(refuse("the model %q is no name: set model", wanted.Model))
+		return c.EncodeError(refuse(noModel))
 	}
 	info := map[string]any{"general.architecture": family, family + ".context_length": 131072}
 	return plain(dialect.Ordered("details", details(), "model_info", info,
@@ -74,7 +74,7 @@ func (c chat) embed(r *http.Request, body []byte) dialect.Answer {
 		Dimensions    int
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
-		return c.EncodeError(refuse("the body cannot be read: %v", err))
+		return c.EncodeError(refuse("%v", err))
 	}
 	const usual, most = 768, 1 << 14
 	size := cmp.Or(q.Dimensions, usual)
@@ -82,15 +82,15 @@ func (c chat) embed(r *http.Request, body []byte) dialect.Answer {
 	text, isText := dialect.TextOf(q.Input)
 	switch {
 	case !modelName.MatchString(q.Model):
-		return c.EncodeError(refuse("the model %q is no name: set model", q.Model))
+		return c.EncodeError(refuse(noModel))
 	case size < 0 || size > most:
-		return c.EncodeError(refuse("dimensions is %d: set one from 1 to %d", size, most))
+		return c.EncodeError(refuse("dimensions is %d: set one from 1 to %d"+dialect.OwnWords, size, most))
 	case r.URL.Path == "/api/embeddings":
 		return plain(dialect.Ordered("embedding", dialect.Embedding(q.Prompt, usual)))
 	case isText:
 		texts = []string{text}
 	case json.Unmarshal(q.Input, &texts) != nil:
-		return c.EncodeError(refuse("invalid input type: set input to a text or several"))
+		return c.EncodeError(refuse("invalid input type"))
 	}
 	embeddings, tokens := [][]float32{}, 0
 	for _, text := range texts {

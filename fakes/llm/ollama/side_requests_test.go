@@ -66,9 +66,9 @@ func TestGreeting(t *testing.T) {
 
 func TestUnknownModelsAreRefused(t *testing.T) {
 	for body, want := range map[string]string{
-		`{}`:                   `the model "" is no name: set model`,
-		`{"model":"my model"}`: `the model "my model" is no name: set model`,
-		`[`:                    `the body cannot be read: unexpected end of JSON input`,
+		`{}`:                   `model is required`,
+		`{"model":"my model"}`: `model is required`,
+		`[`:                    `unexpected end of JSON input`,
 	} {
 		status, got := aside(t, "POST", "/api/show", body)
 		require.Equal(t, 400, status)
@@ -87,11 +87,11 @@ func TestEmbeddingsAreEqualForEqualTexts(t *testing.T) {
 	_, small := aside(t, "POST", "/api/embed", `{"model":"nomic-embed-text","input":"a cat","dimensions":8}`)
 	require.Len(t, small["embeddings"].([]any)[0], 8)
 	for body, want := range map[string]string{
-		`[`:                         "the body cannot be read: unexpected end of JSON input",
-		`{"input":"a"}`:             `the model "" is no name: set model`,
-		`{"model":"m"}`:             "invalid input type: set input to a text or several",
-		`{"model":"m","input":[1]}`: "invalid input type: set input to a text or several",
-		`{"model":"m","input":"a","dimensions":-1}`: "dimensions is -1: set one from 1 to 16384",
+		`[`:                         "unexpected end of JSON input",
+		`{"input":"a"}`:             `model is required`,
+		`{"model":"m"}`:             "invalid input type",
+		`{"model":"m","input":[1]}`: "invalid input type",
+		`{"model":"m","input":"a","dimensions":-1}`: "dimensions is -1: set one from 1 to 16384 (the fake's own words)",
 	} {
 		status, got := aside(t, "POST", "/api/embed", body)
 		require.Equal(t, 400, status)
