@@ -30,7 +30,8 @@ var (
 	}
 )
 
-// Check applies the rules that the API is known to enforce, in the words of its list of errors. The order is our own.
+// Check applies the rules that the API is known to enforce, in the words of its list of errors where they are known. The
+// order is our own.
 func (chat) Check(req *dialect.Request) *dialect.Error {
 	if key, isBearer := cutBearer(req.Header.Get("Authorization")); !isBearer || key == "" {
 		return &dialect.Error{Status: http.StatusUnauthorized, Message: "no api key supplied"}
@@ -100,7 +101,7 @@ func checkTools(q *request) *dialect.Error {
 		}
 		switch {
 		case t.kind != "function":
-			return invalid("invalid request: %s: the type of a tool must be function", t.path)
+			return invalid("invalid request: %s: the type of a tool must be function"+dialect.OwnWords, t.path)
 		case !toolName.MatchString(t.name):
 			return invalid("invalid request: tool names can only contain certain characters (A-Za-z0-9_) and can't begin "+
 				"with a digit (provided name: '%s').", t.name)
@@ -110,9 +111,9 @@ func checkTools(q *request) *dialect.Error {
 	}
 	switch {
 	case q.choice != "" && q.choice != "REQUIRED" && q.choice != "NONE":
-		return invalid("invalid request: tool_choice must be REQUIRED or NONE - received %s", q.choice)
+		return invalid("invalid request: tool_choice must be REQUIRED or NONE - received %s"+dialect.OwnWords, q.choice)
 	case q.choice == "REQUIRED" && len(q.tools) == 0:
-		return invalid("invalid request: tool_choice REQUIRED needs tools")
+		return invalid("invalid request: tool_choice REQUIRED needs tools" + dialect.OwnWords)
 	}
 	return nil
 }
@@ -136,8 +137,8 @@ func checkMessages(q *request) *dialect.Error {
 		}
 		for _, p := range m.parts {
 			if !slices.Contains(partKinds[m.role], p.kind) {
-				return unprocessable("invalid request: %s: content of the type '%s' is not valid for the role %s: want %s",
-					p.path, p.kind, m.role, strings.Join(partKinds[m.role], " or "))
+				return unprocessable("invalid request: %s: content of the type '%s' is not valid for the role %s: want %s"+
+					dialect.OwnWords, p.path, p.kind, m.role, strings.Join(partKinds[m.role], " or "))
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func parse(body []byte) (*request, *dialect.Error) {
 		return nil, invalid("invalid json syntax: %v", err)
 	}
 	if q.Members == nil {
-		return nil, invalid("invalid json syntax: the body is null, want an object")
+		return nil, invalid("invalid json syntax: the body is null, want an object" + dialect.OwnWords)
 	}
 	r := &reader{dialect.Reader{Invalid: wrongType}}
 	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "temperature", &q.temperature,
