@@ -17,7 +17,7 @@ var (
 		"web_search_tool_result", "web_fetch_tool_result",
 		"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
 		"tool_search_tool_result"}
-	messageBlocks = slices.Sorted(slices.Values(slices.Concat(userBlocks, assistantBlocks)))
+	messageBlocks = slices.Concat(userBlocks, assistantBlocks)
 	resultBlocks  = []string{"browser_state", "document", "image", "search_result", "text", "tool_reference"}
 )
 
@@ -101,20 +101,21 @@ func (m *message) empty() bool {
 // checkPlace refuses a block in the turn of the wrong role. The words of the API are in microsoft/agent-framework#4328
 // for tool uses, and in reports of users for the others; those for a system message are not known.
 func (m *message) checkPlace(b *block) *dialect.Error {
-	inUser, inAssistant := slices.Contains(userBlocks, b.kind), slices.Contains(assistantBlocks, b.kind)
-	switch {
-	case m.role == "system" && b.kind != "text" && (inUser || inAssistant):
-		return ours("%s: a system message cannot have the type %q: want text", place(b.path), b.kind)
-	case m.role == "system" || inUser == inAssistant || inUser == (m.role == "user"):
+	words := "%[1]s: `%[2]s` blocks can only be in `assistant` messages"
+	switch inUser := slices.Contains(userBlocks, b.kind); {
+	case !inUser && !slices.Contains(assistantBlocks, b.kind), b.kind == "text", inUser && m.role == "user",
+		!inUser && m.role == "assistant":
 		return nil
+	case m.role == "system":
+		words = "%[1]s: a system message cannot have the type %[2]q: want text" + dialect.OwnWords
 	case b.kind == "tool_result":
-		return invalid("%s: `tool_result` blocks can only be in `user` messages", place(m.path))
+		words = "%[1]s: `%[2]s` blocks can only be in `user` messages"
 	case inUser:
-		return invalid("%s.content: '%s' blocks are not permitted within assistant turns", place(m.path), b.kind)
+		words = "%[1]s.content: '%[2]s' blocks are not permitted within assistant turns"
 	case strings.HasSuffix(b.kind, "thinking"):
-		return invalid("%s.content: thinking blocks may only be in `assistant` messages", place(m.path))
+		words = "%[1]s.content: thinking blocks may only be in `assistant` messages"
 	}
-	return invalid("%s: `%s` blocks can only be in `assistant` messages", place(m.path), b.kind)
+	return invalid(words, place(m.path), b.kind)
 }
 
 func (b *block) check(allowed []string, isBeta bool) *dialect.Error {

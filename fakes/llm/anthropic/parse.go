@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -136,8 +137,10 @@ func mismatch(path string, pattern *regexp.Regexp) *dialect.Error {
 	return invalid("%s: String should match pattern '%s'", place(path), pattern)
 }
 
-// unexpectedTag refuses a type that is not one of those in order: AstrBotDevs/AstrBot#4444.
+// unexpectedTag refuses a type that is not an expected one: AstrBotDevs/AstrBot#4444.
 func unexpectedTag(path, kind string, expected ...string) *dialect.Error {
+	expected = slices.Clone(expected)
+	slices.Sort(expected)
 	return invalid("%s: Input tag '%s' found using 'type' does not match any of the expected tags: '%s'", place(path), kind,
 		strings.Join(expected, "', '"))
 }

@@ -82,7 +82,7 @@ func checkConfig(q *node) *dialect.Error {
 		}
 		at := config.at(limit.name)
 		if limit.name == "temperature" { // the words are known for it only
-			return violation(at, "temperature must be in the range [%.1f, %.1f].", limit.low, limit.top)
+			return violation(at, "temperature must be in the range [0.0, 2.0].")
 		}
 		return ours("%s is %v: want %v to %v", at.path, *got, limit.low, limit.top)
 	}

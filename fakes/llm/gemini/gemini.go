@@ -115,8 +115,8 @@ func ours(format string, args ...any) *dialect.Error {
 }
 
 // violation refuses a value as the API does after it has read the request: without the field in the details.
-func violation(at *node, format string, args ...any) *dialect.Error {
-	return invalid("", "%s: "+format+"\n", append([]any{at.inRequest()}, args...)...)
+func violation(at *node, why string) *dialect.Error {
+	return invalid("", "%s: %s\n", at.inRequest(), why)
 }
 
 // invalid refuses a request; field is named in the details of a value that cannot be read.

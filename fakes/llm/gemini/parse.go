@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"math"
@@ -247,16 +246,16 @@ var typeNames = map[string]string{"string": "TYPE_STRING", "bytes": "TYPE_BYTES"
 
 // wrongKind refuses a value in the words of protobuf's reader of JSON: agno-agi/agno#2649, pydantic/pydantic-ai#583.
 func (r *reader) wrongKind(n *node, kind string) {
-	isScalar := strings.HasPrefix(typeNames[kind], "TYPE") || kind == "enum"
-	switch why := ""; {
+	at, words := n.parent, ""
+	switch {
 	case n.raw[0] == '[':
-		why = "Proto field is not repeating, cannot start list."
-		fallthrough
-	case n.raw[0] == '{' && isScalar:
-		r.refuse(n.parent, "%s", notField(n.name, n.parent.inJSON(), cmp.Or(why, "Starting an object on a scalar field")))
+		words = notField(n.name, at.inJSON(), "Proto field is not repeating, cannot start list.")
+	case n.raw[0] == '{':
+		words = notField(n.name, at.inJSON(), "Starting an object on a scalar field")
 	default:
-		r.refuse(n, "Invalid value at '%s' (%s), %s", n.inJSON(), n.typeName(kind), short(n.raw))
+		at, words = n, n.wrongValue(kind, short(n.raw))
 	}
+	r.refuse(at, "%s", words)
 }
 
 // unreadable refuses a body that is not a JSON object. The API also shows the place in the body.

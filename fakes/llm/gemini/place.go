@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -67,5 +68,9 @@ func (n *node) typeName(kind string) string {
 
 // notInEnum refuses an unknown word: agno-agi/agno#2649.
 func notInEnum(n *node, enum string) *dialect.Error {
-	return invalid(n.inJSON(), "Invalid value at '%s' (%s), %s", n.inJSON(), n.typeName(enum), n.raw)
+	return invalid(n.inJSON(), "%s", n.wrongValue(enum, string(n.raw)))
+}
+
+func (n *node) wrongValue(kind, got string) string {
+	return fmt.Sprintf("Invalid value at '%s' (%s), %s", n.inJSON(), n.typeName(kind), got)
 }

@@ -83,10 +83,11 @@ func (q *responsesRequest) checkStored() *dialect.Error {
 	switch {
 	case q.Has("conversation"):
 		return notStored("conversation",
-			"the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
+			"the conversation %s is not there, as this model server keeps none: send it as input"+dialect.OwnWords,
+			q.Raw("conversation"))
 	case q.Has("prompt"):
 		return notStored("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or "+
-			"instructions", q.Raw("prompt"))
+			"instructions"+dialect.OwnWords, q.Raw("prompt"))
 	case q.background:
 		return ours("background", "",
 			"background is set: this model server answers at once and keeps nothing, so leave it out")
@@ -128,6 +129,13 @@ func (q *responsesRequest) checkParameters() *dialect.Error {
 	return checkStreamOptions(q.Members)
 }
 
+const hostedItemWords = `
+	additional_tools apply_patch_call apply_patch_call_output code_interpreter_call compaction compaction_trigger
+	computer_call computer_call_output configuration_update file_search_call image_generation_call local_shell_call
+	local_shell_call_output mcp_approval_request mcp_approval_response mcp_call mcp_list_tools program
+	program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call
+`
+
 // Members of items and parts by type. Items of the provider's own tools are not inspected.
 var (
 	itemMembers = map[string]map[string]bool{
@@ -148,12 +156,7 @@ var (
 		"refusal":      dialect.Set("type refusal"),
 		"summary_text": dialect.Set("type text"),
 	}
-	hostedItems = dialect.Set(`
-		additional_tools apply_patch_call apply_patch_call_output code_interpreter_call compaction compaction_trigger
-		computer_call computer_call_output configuration_update file_search_call image_generation_call local_shell_call
-		local_shell_call_output mcp_approval_request mcp_approval_response mcp_call mcp_list_tools program
-		program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call
-	`)
+	hostedItems = dialect.Set(hostedItemWords)
 
 	messageParts = map[string][]string{
 		"user":      {"input_text", "input_image", "input_file", "input_audio"},
@@ -219,7 +222,8 @@ func (it *item) check(s *style) *dialect.Error {
 		if !s.isOpenAI {
 			return nil // of a tool that the server runs
 		}
-		return unsupported(it.path, it.kind, sortedKeys(itemMembers, hostedItems)...)
+		return unsupported(it.path, it.kind, sorted(hostedItemWords+" message function_call function_call_output custom_tool_call "+
+			"custom_tool_call_output reasoning item_reference")...)
 	}
 	switch it.kind {
 	case "message":
@@ -340,7 +344,9 @@ func (q *responsesRequest) checkHistory() *dialect.Error {
 		it := &q.items[i]
 		switch it.kind {
 		case "function_call", "custom_tool_call":
-			unanswered = append(unanswered, it.callID)
+			if q.style.isOpenAI || it.kind == "function_call" { // xAI's own tools may have custom calls
+				unanswered = append(unanswered, it.callID)
+			}
 		case "function_call_output", "custom_tool_call_output":
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == it.callID })
 		case "reasoning":

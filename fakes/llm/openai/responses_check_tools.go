@@ -2,7 +2,6 @@ package openai
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,11 +10,13 @@ import (
 
 const maxFlatName = 128
 
-var hostedTools = dialect.Set(`
+const hostedToolWords = `
 	apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp
 	namespace programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview
 	web_search_preview_2025_03_11
-`)
+`
+
+var hostedTools = dialect.Set(hostedToolWords)
 
 var toolMembers = map[string]map[string]bool{
 	"function": dialect.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
@@ -23,11 +24,10 @@ var toolMembers = map[string]map[string]bool{
 }
 
 // toolTypes are all types of tools.
-var toolTypes = sortedKeys(toolMembers, hostedTools)
+var toolTypes = sorted(hostedToolWords + " function custom")
 
-// sortedKeys returns the keys of two maps.
-func sortedKeys[A, B any](a map[string]A, b map[string]B) []string {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+func sorted(words string) []string {
+	all := strings.Fields(words)
 	slices.Sort(all)
 	return all
 }
