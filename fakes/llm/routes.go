@@ -108,12 +108,22 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 		return target{}, &routingError{path: r.URL.Path, status: http.StatusMethodNotAllowed, allow: methods,
 			text: fmt.Sprintf("%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
 	}
+	return target{}, &routingError{path: r.URL.Path, status: http.StatusNotFound, text: fmt.Sprintf(
+		"%s %s is not served: %s", r.Method, r.URL.Path, served(r.URL.Path))}
+}
+
+// served names the pattern that ends like a path, whose base URL is probably wrong, or the first one of each dialect.
+func served(path string) string {
 	var patterns []string
 	for _, d := range codecs {
-		patterns = append(patterns, fmt.Sprintf("%s (%s)", d.Patterns()[0], d.Name()))
+		pattern := d.Patterns()[0]
+		patterns = append(patterns, fmt.Sprintf("%s (%s)", pattern, d.Name()))
+		_, full, _ := strings.Cut(pattern, " ")
+		if base := d.Facts().Base; strings.HasSuffix(path, strings.TrimPrefix(full, base)) && len(full) > len(base) {
+			return fmt.Sprintf("is the base URL wrong? That of %s is the address of this server%s", d.Name(), base)
+		}
 	}
-	return target{}, &routingError{path: r.URL.Path, status: http.StatusNotFound, text: fmt.Sprintf(
-		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(patterns, ", "))}
+	return "there are " + strings.Join(patterns, ", ")
 }
 
 const noKey = "the key is missing or wrong: this model server is exposed to other machines, and wants the key it was " +

@@ -98,8 +98,10 @@ func TestUnservedRequests(t *testing.T) {
 		want                     string
 	}{
 		{"another path", "POST", "/v1/v1/chat/completions", "127.0.0.1", nil, hello, 404,
-			`"message":"POST /v1/v1/chat/completions is not served: there are POST /native (native), POST ` +
-				`/v1/chat/completions (openai-chat), `},
+			`"message":"POST /v1/v1/chat/completions is not served: is the base URL wrong? That of openai-chat is the ` +
+				`address of this server/v1"`},
+		{"an unknown path", "POST", "/v1/images", "127.0.0.1", nil, hello, 404, `"message":"POST /v1/images is not served: ` +
+			`there are POST /native (native), POST /v1/chat/completions (openai-chat), `},
 		{"a path that is not clean", "POST", "/v1//chat/completions", "127.0.0.1", nil, hello, 404,
 			"POST /v1//chat/completions is not served"},
 		{"a slash too many", "POST", chatPath + "/", "127.0.0.1", nil, hello, 404, "is not served: there are"},

@@ -3,6 +3,8 @@ package llm
 import (
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -37,6 +39,34 @@ func TestAResponseContinuesTheOneBefore(t *testing.T) {
 	AssertConversation(t, &requests[2], "user: Weather?", `assistant uses get_weather {"city":"Paris"}`,
 		"result of get_weather: 18°C", "assistant: sunny", "user: thanks")
 	require.NotContains(t, string(s.Journal()[2].Body), "Weather?", "the journal has the body as it came")
+}
+
+func TestAThreadContinuesAfterItsLastAnswer(t *testing.T) {
+	s := New(t, When(Turn(1)).Reply(CallID("u1", "get_weather", `{"city":"Paris"}`)),
+		When(Turn(2), ToolResults(1)).Reply(Text("sunny")), When(Turn(3), LastUser("thanks")).Reply(Text("welcome")))
+	ask := func(status int, more, content string) string {
+		t.Helper()
+		r := httptest.NewRequest("POST", "http://127.0.0.1/v1/messages", strings.NewReader(
+			`{"model":"claude-sonnet-5","max_tokens":9,"messages":[{"role":"user","content":`+content+`}]`+more+`}`))
+		r.Header = http.Header{"Anthropic-Beta": {"message-threads-2026-08-12"}, "Anthropic-Version": {"2023-06-01"},
+			"X-Api-Key": {"k"}}
+		w := serve(s, r)
+		require.Equal(t, status, w.Code, w.Body.String())
+		_, rest, _ := strings.Cut(w.Body.String(), `"id":"msg_`)
+		id, _, _ := strings.Cut(rest, `"`)
+		return `,"thread":{"type":"continue","previous_message_id":"msg_` + id + `"}`
+	}
+	const tools = `,"tools":[{"name":"get_weather","input_schema":{"type":"object"}}]`
+	first := ask(200, `,"system":"be kind","thread":{"type":"create"}`+tools, `"Weather?"`)
+	ask(400, first+tools, `"Weather?"`)
+	ask(404, `,"thread":{"type":"continue","previous_message_id":"msg_no"}`, `"Weather?"`)
+	second := ask(200, first+`,"stream":true`, `[{"type":"tool_result","tool_use_id":"u1","content":"18°C"}]`)
+	ask(200, second, `"thanks"`)
+	requests := s.Requests()
+	last := &requests[len(requests)-1]
+	AssertConversation(t, last, "system: be kind", "user: Weather?", `assistant uses get_weather {"city":"Paris"}`,
+		"result of get_weather: 18°C", "assistant: sunny", "user: thanks")
+	require.Len(t, last.Tools, 1)
 }
 
 func TestAnItemReferenceStandsForItsItem(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Messages speaks Anthropic Messages. It also implements [dialect.SideRequests] and [dialect.Accounts].
+// Messages speaks Anthropic Messages. It also implements [dialect.SideRequests], [dialect.Accounts] and, for threads,
+// [dialect.Stateful].
 var Messages dialect.Codec = messages{}
 
 type messages struct{}
@@ -22,6 +23,7 @@ type messages struct{}
 var (
 	_ dialect.SideRequests = messages{}
 	_ dialect.Accounts     = messages{}
+	_ dialect.Stateful     = messages{}
 )
 
 func (messages) Name() string       { return dialect.Anthropic }

@@ -18,7 +18,9 @@ var (
 		speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p
 	`)
 	countMembers = dialect.Set("cache_control messages model output_config speed system thinking tool_choice tools")
-	betaMembers  = dialect.Set("compaction context_management fallback_credit_token fallbacks mcp_servers output_format")
+	betaMembers  = dialect.Set(`
+		billing_policy compaction context_management fallback_credit_token fallbacks mcp_servers output_format thread
+	`)
 )
 
 var versions = dialect.Set("2023-01-01 2023-06-01 2026-10-21")
@@ -140,6 +142,8 @@ const minBudget = 1024
 const consult = "Please consult our documentation at " +
 	"https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 
+var thinkingKinds = []string{"adaptive", "between_tools", "disabled", "enabled"}
+
 // checkThinking refuses forced tools with a budget only: adaptive thinking takes them (recordings of pydantic-ai). The
 // budget of interleaved thinking covers several turns, and may exceed max_tokens (guide to extended thinking).
 func checkThinking(q *request) *dialect.Error {
@@ -148,9 +152,9 @@ func checkThinking(q *request) *dialect.Error {
 	}
 	kind := q.thinking.Text("type")
 	switch {
-	case !slices.Contains([]string{"enabled", "adaptive", "disabled"}, kind):
-		return unexpectedTag("thinking", kind, "adaptive", "disabled", "enabled")
-	case kind == "disabled":
+	case !slices.Contains(thinkingKinds, kind):
+		return unexpectedTag("thinking", kind, thinkingKinds...)
+	case kind == "disabled", kind == "between_tools":
 		return nil
 	case kind == "enabled" && q.budget == nil:
 		return missing("", "thinking.enabled.budget_tokens")

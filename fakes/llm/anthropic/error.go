@@ -53,7 +53,11 @@ func (messages) EncodeError(e *dialect.Error) dialect.Answer {
 	}
 	h.Set("X-Should-Retry", retry)
 	maps.Copy(h, e.Header)
-	details := dialect.Ordered("type", kindOf(e), "message", e.Message)
+	var more any = dialect.Absent
+	if e.Code != "" {
+		more = dialect.Ordered("error_code", e.Code)
+	}
+	details := dialect.Ordered("type", kindOf(e), "message", e.Message, "details", more)
 	body := dialect.Ordered("type", "error", "error", details, "request_id", id)
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
 }

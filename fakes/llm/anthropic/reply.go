@@ -13,6 +13,7 @@ import (
 // replyMessage is a message, or an event of its stream.
 type replyMessage struct {
 	Type       string
+	ID         string
 	Model      string
 	Content    []json.RawMessage
 	StopReason string `json:"stop_reason"`
@@ -31,6 +32,14 @@ type replyMessage struct {
 // DecodeReply reads a message or a stream, whose deltas may come in any order. Blocks of other types, such as redacted
 // thinking, become [dialect.Other] as they begin.
 func (messages) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
+	r, err := readReply(body)
+	if err != nil {
+		return nil, err
+	}
+	return &r.DecodedReply, nil
+}
+
+func readReply(body []byte) (*replyReader, error) {
 	r := &replyReader{blocks: map[int]*dialect.Block{}}
 	if _, err := dialect.EachDocument(body, r.take); err != nil {
 		return nil, err
@@ -43,12 +52,13 @@ func (messages) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
 	}
 	r.End(r.reason, reasons)
 	r.Complete = r.Complete || r.reason != ""
-	return &r.DecodedReply, nil
+	return r, nil
 }
 
 type replyReader struct {
 	dialect.DecodedReply
 	begun  bool
+	id     string
 	blocks map[int]*dialect.Block
 	reason string
 }
@@ -58,7 +68,7 @@ func (r *replyReader) take(m *replyMessage) error {
 	case "error":
 		return dialect.ReportedError(m.Error)
 	case "message":
-		r.begun, r.Model, r.reason = true, m.Model, m.StopReason
+		r.begun, r.id, r.Model, r.reason = true, m.ID, m.Model, m.StopReason
 		for i, raw := range m.Content {
 			if err := r.begin(i, raw); err != nil {
 				return err
