@@ -1,5 +1,5 @@
-// Package anthropic speaks Anthropic Messages: requests, answers, streams, errors, token counts and model lists. It is
-// as strict as the API is known to be from recorded traffic and public reports of refused requests.
+// Package anthropic speaks Anthropic Messages: requests, answers, streams, errors, threads, token counts and model
+// lists. It is as strict as the API is known to be from recorded traffic and public reports of refused requests.
 //
 // The codec accepts what only some models refuse: a history that begins or ends with the assistant, and both ways to
 // enable thinking. It refuses system messages for the models that are known not to take them. It verifies neither

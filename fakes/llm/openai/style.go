@@ -10,8 +10,9 @@ import (
 )
 
 // Servers compatible with Chat Completions, each with variations that can break a client written for OpenAI: see the
-// fields of style. Requests follow OpenAI's rules, but unknown members and all types of parts are accepted. Answers and
-// streams follow recordings, OpenRouter's its documentation too. None has a form for a refusal: it is a text.
+// fields of style. Requests follow OpenAI's rules for messages and calls; its limits, and its rules for members, parts,
+// tools and schemas, are its own. Answers and streams follow recordings, OpenRouter's its documentation too. None has a
+// form for a refusal: it is a text.
 var (
 	// Compatible is any other compatible server or gateway, such as DeepSeek, Together, vLLM or GPUStack. Its thinking is
 	// in reasoning_content.
