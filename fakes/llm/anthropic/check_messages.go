@@ -126,7 +126,7 @@ func (b *block) check(allowed []string, isBeta bool) *dialect.Error {
 		return unexpectedTag(b.path, b.kind, allowed...)
 	}
 	if known := blockMembers[b.kind]; known != nil {
-		if err := checkMembers(b.Members, b.path+".", known, isBeta); err != nil {
+		if err := checkMembers(b.Members, b.tagged()+".", known, isBeta); err != nil {
 			return err
 		}
 	}
@@ -155,8 +155,12 @@ func (b *block) require(has bool, name string) *dialect.Error {
 	if has {
 		return nil
 	}
-	return missing(b.path, name)
+	return missing(b.tagged(), name)
 }
+
+// tagged returns the path of a block as the API writes it before a member: with the type. See
+// anthropics/claude-code#4378.
+func (b *block) tagged() string { return b.path + "." + b.kind }
 
 func missing(path, name string) *dialect.Error {
 	return invalid("%s: Field required", dialect.Join(place(path), name))
@@ -166,13 +170,13 @@ var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 func (b *block) checkImage() *dialect.Error {
 	if b.source == nil {
-		return missing(b.path, "source")
+		return missing(b.tagged(), "source")
 	}
-	path := place(b.path) + ".image.source"
+	path := place(b.tagged()) + ".source"
 	switch kind := b.source.Text("type"); kind {
 	case "url", "file":
 		if name := map[string]string{"url": "url", "file": "file_id"}[kind]; b.source.Text(name) == "" {
-			return missing(b.path+".source", name)
+			return missing(path+"."+kind, name)
 		}
 		return nil
 	case "base64":
@@ -198,34 +202,42 @@ func (b *block) checkImage() *dialect.Error {
 }
 
 func (b *block) checkUse() *dialect.Error {
+	for _, name := range []string{"id", "name", "input"} {
+		if err := b.require(b.Has(name), name); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !toolID.MatchString(b.id):
-		return mismatch(b.path+".tool_use.id", toolID)
+		return mismatch(b.tagged()+".id", toolID)
 	case !toolName.MatchString(b.name):
-		return mismatch(b.path+".tool_use.name", toolName)
+		return mismatch(b.tagged()+".name", toolName)
 	case !dialect.IsKind(b.Raw("input"), '{'):
-		return invalid("%s.tool_use.input: Input should be a valid dictionary", place(b.path))
+		return invalid("%s.input: Input should be a valid dictionary", place(b.tagged()))
 	}
 	return nil
 }
 
 func (b *block) checkResult(isBeta bool) *dialect.Error {
+	if err := b.require(b.Has("tool_use_id"), "tool_use_id"); err != nil {
+		return err
+	}
 	if !toolID.MatchString(b.id) {
-		return mismatch(b.path+".tool_result.tool_use_id", toolID)
+		return mismatch(b.tagged()+".tool_use_id", toolID)
 	}
 	hasContent := false
 	for _, inner := range b.content {
-		inner.path = b.path + ".tool_result" + strings.TrimPrefix(inner.path, b.path)
+		inner.path = b.tagged() + strings.TrimPrefix(inner.path, b.path)
 		if err := inner.check(resultBlocks, isBeta); err != nil {
 			return err
 		}
 		if b.isError && inner.kind != "text" {
-			return invalid("%s.tool_result: all content must be type \"text\" if is_error is true", place(b.path))
+			return invalid("%s: all content must be type \"text\" if is_error is true", place(b.tagged()))
 		}
 		hasContent = hasContent || inner.kind != "text" || inner.text != ""
 	}
 	if b.isError && !hasContent {
-		return invalid("%s.tool_result: content cannot be empty if `is_error` is true", place(b.path))
+		return invalid("%s: content cannot be empty if `is_error` is true", place(b.tagged()))
 	}
 	return nil
 }

@@ -47,8 +47,11 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 		}
 		return nil
 	}
-	if err := checkMembers(t.Members, t.path+".", toolMembers, isBeta); err != nil {
+	if err := checkMembers(t.Members, t.path+".custom.", toolMembers, isBeta); err != nil {
 		return err
+	}
+	if !t.Has("name") {
+		return missing(t.path, "custom.name")
 	}
 	if !toolName.MatchString(t.name) {
 		return mismatch(t.path+".custom.name", toolName)
@@ -96,5 +99,5 @@ func checkToolChoice(q *request) *dialect.Error {
 	default:
 		return unexpectedTag("tool_choice", q.choiceType, "any", "auto", "none", "tool")
 	}
-	return checkMembers(q.choice, "tool_choice.", known, false)
+	return checkMembers(q.choice, "tool_choice."+q.choiceType+".", known, false)
 }

@@ -85,7 +85,8 @@ func parse(body []byte) (*request, *dialect.Error) {
 	})
 	r.Each(q.Members, "", "tools", func(raw json.RawMessage, path string) {
 		t := tool{Members: r.Object(raw, path), path: path}
-		r.ReadAll(t.Members, path, "type", &t.kind, "name", &t.name, "description", &t.description)
+		r.Read(t.Members, path, "type", &t.kind)
+		r.ReadAll(t.Members, path+".custom", "name", &t.name, "description", &t.description)
 		q.tools = append(q.tools, t)
 	})
 	return &q, r.Err
@@ -114,15 +115,15 @@ func (r *reader) content(of dialect.Members, path, name string, depth int) (bloc
 func (r *reader) block(raw json.RawMessage, path string, depth int) block {
 	b := block{Members: r.Object(raw, path), path: path, raw: raw}
 	r.Read(b.Members, path, "type", &b.kind)
-	switch b.kind {
+	switch tagged := b.tagged(); b.kind {
 	case "text", "thinking":
-		r.Read(b.Members, path, b.kind, &b.text)
+		r.Read(b.Members, tagged, b.kind, &b.text)
 	case "image":
-		r.Read(b.Members, path, "source", &b.source)
+		r.Read(b.Members, tagged, "source", &b.source)
 	case "tool_use":
-		r.ReadAll(b.Members, path, "id", &b.id, "name", &b.name)
+		r.ReadAll(b.Members, tagged, "id", &b.id, "name", &b.name)
 	case "tool_result":
-		r.ReadAll(b.Members, path, "tool_use_id", &b.id, "is_error", &b.isError)
+		r.ReadAll(b.Members, tagged, "tool_use_id", &b.id, "is_error", &b.isError)
 		if depth > 0 {
 			b.content = r.content(b.Members, path, "content", depth-1)
 		}
