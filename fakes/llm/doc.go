@@ -54,8 +54,9 @@
 //
 // Servers with their own variant of OpenAI's format have their own base URLs in [Server.BaseURLs]: mistral, openrouter,
 // groq, xai, xai-responses, and index-from-one, which counts tool calls from 1. All others, such as DeepSeek, Together,
-// vLLM and gateways, have the base URL compatible. Rules see them as the dialect openai-chat. [Thinking] reaches the
-// caller in the member that each server has for it; [WithoutDone] ends a stream without [DONE].
+// vLLM and gateways, have the base URL compatible, also for Responses. Rules see them as the dialects openai-chat and
+// openai-responses. [Thinking] reaches the caller in the member that each server has for it; [WithoutDone] ends a
+// stream without [DONE].
 //
 // # Speed
 //

@@ -24,7 +24,7 @@ var codecs = []dialect.Codec{
 	native.Codec, openai.Chat, openai.Responses, anthropic.Messages, gemini.GenerateContent, ollama.Chat,
 	cohere.Chat,
 	openai.Mistral, openai.OpenRouter, openai.Groq, openai.XAI, openai.XAIResponses, openai.Compatible,
-	openai.IndexFromOne,
+	openai.CompatibleResponses, openai.IndexFromOne,
 }
 
 // Facts returns the facts of all dialects and compatible servers, by name.

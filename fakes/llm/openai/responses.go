@@ -17,8 +17,12 @@ import (
 // Refusals and reasoning have their own parts and items. There are no stop sequences.
 var Responses dialect.Codec = responses{models{openAI}}
 
-// XAIResponses speaks Responses like xAI: it accepts unknown members and ids of every form.
-var XAIResponses dialect.Codec = responses{models{xAI}}
+// XAIResponses and CompatibleResponses speak Responses like xAI and like others, such as DeepSeek, OpenRouter and
+// GPUStack: they accept unknown members and ids of every form.
+var (
+	XAIResponses        dialect.Codec = responses{models{xAI}}
+	CompatibleResponses dialect.Codec = responses{models{compatible}}
+)
 
 type responses struct{ models }
 

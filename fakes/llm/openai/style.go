@@ -16,8 +16,7 @@ import (
 var (
 	// Compatible is any other compatible server or gateway, such as DeepSeek, Together, vLLM or GPUStack. Its thinking is
 	// in reasoning_content.
-	Compatible dialect.Codec = chat{models{&style{name: "compatible", base: "/compatible/v1",
-		reasoningIn: "reasoning_content", usage: plainUsage}}}
+	Compatible dialect.Codec = chat{models{compatible}}
 	// Mistral sends id, name, arguments and finish reason of all calls in one chunk, and thinking as parts of the content.
 	// It accepts only ids of nine letters and digits.
 	Mistral dialect.Codec = chat{models{&style{name: "mistral", base: "/mistral/v1", reasoningIn: inContent,
@@ -36,6 +35,8 @@ var (
 	// IndexFromOne counts tool calls from 1, like a server that keeps Anthropic's block numbers.
 	IndexFromOne dialect.Codec = chat{models{&style{name: "index-from-one", base: "/index-from-one/v1",
 		firstIndex: 1, bareRole: true, emptyArguments: true}}}
+
+	compatible = &style{name: "compatible", base: "/compatible/v1", reasoningIn: "reasoning_content", usage: plainUsage}
 
 	xAI = &style{name: "xai", base: "/xai/v1", reasoningIn: "reasoning_content", ids: uuid,
 		fingerprint: "fp_3d7ed3b779", wholeCalls: true, joinedRole: true, noNullFinish: true, isXAI: true,
