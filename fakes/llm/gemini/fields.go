@@ -29,7 +29,8 @@ var documented = func() map[string]map[string]string {
 
 // vertexOnly are fields that Vertex AI has and the Gemini API has not.
 var vertexOnly = dialect.Set(`
-	request.labels request.modelArmorConfig schema.additionalProperties schema.ref schema.defs schema.prefixItems
+	request.labels request.modelArmorConfig request.outputConfig
+	schema.additionalProperties schema.ref schema.defs schema.prefixItems
 `)
 
 // fieldName returns the camelCase name of a message's field, or "" if unknown.
