@@ -58,6 +58,11 @@ var anthropicEdits = edits{
 		tokens, _ := limit.Int64() // 0 is refused anyway
 		body["thinking"], body["max_tokens"] = object{"type": "enabled", "budget_tokens": budget}, tokens+budget
 	}),
+	"top-p-beside-temperature": request(func(body object) {
+		if body["temperature"] != nil {
+			body["top_p"] = 0.9
+		}
+	}),
 	"caches-everything": request(func(body object) {
 		blocks := 0
 		each := func(f func(object)) {
