@@ -88,27 +88,22 @@ func Set(words string) map[string]bool {
 // own values always can.
 func Marshal(v any) []byte {
 	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
+	Write(&out, v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// Write is [Marshal] behind other bytes, with a newline at the end.
+func Write(out *bytes.Buffer, v any) {
+	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(fmt.Sprintf("dialect: a codec built invalid JSON: %v", err))
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
 // Indented is [Marshal] indented by two spaces.
-func Indented(v any) []byte { return (&object{indented: true}).value(make([]byte, 0, 1024), v) }
-
-type absent struct{}
-
-// Absent is the value of a member that [Ordered] omits.
-var Absent = absent{}
-
-// OrAbsent returns the value, or [Absent] if it is the zero value.
-func OrAbsent[T comparable](v T) any {
-	var zero T
-	if v == zero {
-		return Absent
-	}
-	return v
+func Indented(v any) []byte {
+	var out bytes.Buffer
+	_ = json.Indent(&out, Marshal(v), "", "  ") // valid
+	return out.Bytes()
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -28,7 +27,7 @@ type completion struct {
 	thought, text, refusal       string
 	calls                        []call
 	created                      int64
-	usage                        usage
+	usage                        *usageBody
 	reasoning, refuses, legacy   bool
 	form                         dialect.StreamForm
 }
@@ -56,17 +55,16 @@ func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completio
 		case b.Type == dialect.Text:
 			answer.text += b.Text
 		case b.Type == dialect.ToolUse && !(answer.legacy && answer.calls != nil):
-			answer.calls = append(answer.calls, call{cmp.Or(b.ID, c.callID(reply.Serial, i)), b.Name, string(b.Input)})
+			answer.calls = append(answer.calls, call{ID: cmp.Or(b.ID, c.callID(reply.Serial, i)), Type: "function",
+				Function: called{&b.Name, string(b.Input)}})
 		}
 	}
 	if answer.legacy && answer.finish == reasons[dialect.StopToolUse] {
 		answer.finish = "function_call"
 	}
-	answer.usage = usageOf(req, reply)
+	answer.usage = usageOf(req, reply).body(c.style)
 	return answer
 }
-
-type call struct{ id, name, arguments string }
 
 // usage counts tokens. The prompt includes what was cached, the completion includes the reasoning.
 type usage struct{ prompt, cached, completion, reasoning int }
@@ -88,21 +86,15 @@ func usageOf(req *dialect.Request, reply *dialect.Reply) usage {
 	return u
 }
 
-// object writes the usage with the server's members.
-func (u usage) object(s *style) dialect.Pairs {
-	pairs := dialect.Pairs{"prompt_tokens", u.prompt, "completion_tokens", u.completion,
-		"total_tokens", u.prompt + u.completion}
+// body returns the usage with the server's members.
+func (u usage) body(s *style) *usageBody {
+	b := &usageBody{Prompt: u.prompt, Completion: u.completion, Total: u.prompt + u.completion}
 	if s.usage != nil {
-		return append(pairs, s.usage(u)...)
+		s.usage(u, b)
+		return b
 	}
-	return append(pairs,
-		"prompt_tokens_details", dialect.Pairs{"cached_tokens", u.cached, "audio_tokens", 0},
-		"completion_tokens_details", u.completionDetails())
-}
-
-func (u usage) completionDetails() dialect.Pairs {
-	return dialect.Pairs{"reasoning_tokens", u.reasoning, "audio_tokens", 0, "accepted_prediction_tokens", 0,
-		"rejected_prediction_tokens", 0}
+	b.PromptDetails, b.CompletionDetails = promptDetails{Cached: u.cached}, completionDetails{Reasoning: u.reasoning}
+	return b
 }
 
 // silent reports whether content is null: in a refusal, and beside calls without text.
@@ -112,109 +104,104 @@ func (c *completion) silent() bool { return c.refuses || c.text == "" && len(c.c
 func (c *completion) content() any {
 	switch {
 	case c.thought != "" && c.style.reasoningIn == inContent:
-		return []json.RawMessage{thinkingPart(c.thought, true), dialect.Ordered("type", "text", "text", c.text)}
+		return []any{mistralThinking(c.thought, true), textPart{"text", c.text}}
 	case c.silent():
-		return nil
+		return null
 	}
 	return c.text
 }
 
-// inContent is the name of the style in which thinking is a part of the content.
-const inContent = "content"
+// The members with the thinking: of their own, or inside the content.
+const (
+	inReasoning        = "reasoning"
+	inReasoningContent = "reasoning_content"
+	inContent          = "content"
+)
 
-func thinkingPart(text string, closed bool) json.RawMessage {
-	texts := []json.RawMessage{dialect.Ordered("type", "text", "text", text)}
-	return dialect.Ordered("type", "thinking", "thinking", texts, "closed", dialect.OrAbsent(closed))
+func mistralThinking(text string, closed bool) thinkingPart {
+	return thinkingPart{"thinking", []textPart{{"text", text}}, closed}
 }
 
-// thinking returns the members of a message or delta with thinking in members of its own.
-func (c *completion) thinking(text string) []any {
+// think adds thinking to a message or delta, if it has a member of its own.
+func (c *completion) think(m *said, text string) {
 	switch in := c.style.reasoningIn; {
-	case in == "" || in == inContent || text == "" && !c.style.isRouter:
-		return nil
+	case text == "" && c.style.isRouter:
+		m.Reasoning = null
 	case text == "":
-		return []any{in, nil}
-	case c.style.isRouter:
-		detail := dialect.Ordered("type", "reasoning.text", "text", text, "format", "unknown", "index", 0)
-		return []any{in, text, "reasoning_details", []json.RawMessage{detail}}
-	default:
-		return []any{in, text}
+	case in == inReasoningContent:
+		m.ReasoningContent = text
+	case in == inReasoning:
+		m.Reasoning = text
+		if c.style.isRouter {
+			m.ReasoningDetails = []detail{{Type: "reasoning.text", Text: text, Format: "unknown"}}
+		}
 	}
 }
 
 // plain writes the answer: OpenAI's indented by two spaces with a final newline, others on one line.
 func (c *completion) plain() []byte {
 	s := c.style
-	var fingerprint, tier, provider, groq any = dialect.Absent, dialect.Absent, dialect.Absent, dialect.Absent
+	body := completionBody{ID: c.id, Object: "chat.completion", Created: c.created, Model: c.model,
+		Choices: []choice{c.choice(c.message(), nil, true)}, Usage: c.usage, Fingerprint: c.fingerprint()}
 	switch {
 	case s.isOpenAI:
-		tier = "default"
-	case s.isRouter:
-		provider, tier, fingerprint = providerName, nil, nil
-	case s.isGroq:
-		groq, tier = dialect.Ordered("id", c.requestID), "on_demand"
-	}
-	if s.fingerprint != "" {
-		fingerprint = orNull(s.fingerprint)
-		if c.reasoning {
-			fingerprint = nil
-		}
-	}
-	choice := append(dialect.Pairs{"index", 0, "message", c.message()}, c.ending(true)...)
-	body := dialect.Pairs{"id", c.id, "object", "chat.completion", "created", c.created, "model", c.model,
-		"provider", provider, "choices", []dialect.Pairs{choice}, "usage", c.usage.object(s),
-		"service_tier", tier, "system_fingerprint", fingerprint, "x_groq", groq}
-	switch {
-	case s.isOpenAI:
+		body.Tier = "default"
 		return indented(body)
 	case s.isRouter:
-		return dialect.Append([]byte("\n         \n"), body...)
+		body.Provider, body.Tier, body.Fingerprint = providerName, null, null
+		return append([]byte("\n         \n"), dialect.Marshal(body)...)
+	case s.isGroq:
+		body.Groq, body.Tier = &groq{ID: c.requestID}, "on_demand"
 	}
-	return dialect.Ordered(body...)
+	return dialect.Marshal(body)
 }
 
-func (c *completion) message() dialect.Pairs {
+// fingerprint returns the system fingerprint: nil if the server has none, null if the model has none.
+func (c *completion) fingerprint() any {
+	switch {
+	case c.style.fingerprint == "":
+		return nil
+	case c.reasoning:
+		return null
+	}
+	return c.style.fingerprint
+}
+
+func (c *completion) message() *said {
 	s := c.style
-	message := append(dialect.Pairs{"role", "assistant", "content", c.content()}, c.thinking(c.thought)...)
+	m := &said{Role: "assistant", Content: c.content()}
+	c.think(m, c.thought)
 	if c.legacy && len(c.calls) > 0 {
-		message = append(message, "function_call", dialect.Pairs{"name", c.calls[0].name,
-			"arguments", c.calls[0].arguments})
-	} else if len(c.calls) > 0 {
-		calls := make([]dialect.Pairs, len(c.calls))
-		for i, call := range c.calls {
-			calls[i] = dialect.Pairs{"id", call.id, "type", "function",
-				"function", dialect.Pairs{"name", call.name, "arguments", call.arguments}}
-		}
-		message = append(message, "tool_calls", calls)
+		m.FunctionCall = &c.calls[0].Function
+	} else {
+		m.ToolCalls = c.calls
 	}
 	if s.isOpenAI || s.isRouter {
-		var refusal any
+		m.Refusal = null
 		if c.refuses {
-			refusal = c.refusal
+			m.Refusal = c.refusal
 		}
-		message = append(message, "refusal", refusal)
 	}
 	if s.isOpenAI {
-		message = append(message, "annotations", []dialect.Pairs{})
+		m.Annotations = []string{}
 	}
-	return message
+	return m
 }
 
-// ending returns the members of a choice after its message or delta.
-func (c *completion) ending(finishes bool) (pairs []any) {
-	s := c.style
+// choice returns the only choice, with a message or a delta.
+func (c *completion) choice(m *said, delta any, finishes bool) choice {
+	s, answer := c.style, choice{Message: m, Delta: delta}
 	if s.logprobs && !c.reasoning {
-		pairs = append(pairs, "logprobs", nil)
+		answer.Logprobs = null
 	}
-	var finish any
-	if finishes {
-		finish = c.finish
+	switch {
+	case finishes:
+		answer.Finish = c.finish
+	case !s.noNullFinish:
+		answer.Finish = null
 	}
-	if finishes || !s.noNullFinish {
-		pairs = append(pairs, "finish_reason", finish)
-		if s.isRouter {
-			pairs = append(pairs, "native_finish_reason", finish)
-		}
+	if s.isRouter {
+		answer.NativeFinish = answer.Finish
 	}
-	return pairs
+	return answer
 }

@@ -57,9 +57,9 @@ func (o responses) EncodeErrorEvent(req *dialect.Request, reply *dialect.Reply, 
 	r := newResponse(req, &dialect.Reply{StopReason: "failed", Model: reply.Model, Serial: reply.Serial})
 	r.failure = dialect.Ordered("code", code, "message", e.Message)
 	r.sequence = sent
-	r.emit("error", "error", errorObject(e, kind, code))
-	r.emit("response.failed", "response", r.object("failed"))
-	return append(r.events[0], r.events[1]...)
+	r.emit(responseEvent{Type: "error", Error: errorObject(e, kind, code)})
+	r.emit(responseEvent{Type: "response.failed", Response: r.object("failed")})
+	return r.events.text.Bytes()
 }
 
 type models struct{ *style }

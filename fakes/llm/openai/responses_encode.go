@@ -26,7 +26,7 @@ func (o responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.An
 type response struct {
 	id, requestID, model string
 	status, incomplete   string
-	failure              any // nil without an error
+	failure              json.RawMessage // nil without an error
 	created              int64
 	request              dialect.Members // the request
 	output               []outputItem
@@ -34,7 +34,7 @@ type response struct {
 	plain                bool
 
 	sequence int
-	events   [][]byte
+	events   events
 }
 
 // outputItem is an item of the output. One of parts, call and thought is set.
@@ -103,48 +103,44 @@ func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, encrypted b
 	}
 }
 
-// write writes an item, empty if it is just opened.
-func (it *outputItem) write(opened bool) json.RawMessage {
+// write returns an item, empty if it is just opened.
+func (it *outputItem) write(opened bool) any {
 	status := it.status
 	if opened {
 		status = "in_progress"
 	}
 	switch {
 	case it.call != nil:
-		arguments := string(it.call.Input)
+		call := callItem{it.id, "function_call", status, string(it.call.Input), it.call.ID, it.call.Name}
 		if opened {
-			arguments = ""
+			call.Arguments = ""
 		}
-		return dialect.Ordered("id", it.id, "type", "function_call", "status", status, "arguments", arguments,
-			"call_id", it.call.ID, "name", it.call.Name)
+		return call
 	case it.thought != nil:
-		summary := []json.RawMessage{}
+		thought := reasoningItem{it.id, "reasoning", it.thought.Signature, []textPart{}}
 		if it.thought.Text != "" && !opened {
-			summary = append(summary, summaryPart(it.thought.Text))
+			thought.Summary = append(thought.Summary, summaryPart(it.thought.Text))
 		}
-		return dialect.Ordered("id", it.id, "type", "reasoning",
-			"encrypted_content", dialect.OrAbsent(it.thought.Signature), "summary", summary)
+		return thought
 	}
-	content := []json.RawMessage{}
+	message := messageItem{it.id, "message", status, []any{}, "assistant"}
 	for _, p := range it.parts {
 		if !opened {
-			content = append(content, p.write(p.text))
+			message.Content = append(message.Content, p.write(p.text))
 		}
 	}
-	return dialect.Ordered("id", it.id, "type", "message", "status", status, "content", content, "role", "assistant")
+	return message
 }
 
-// write writes a part with the text so far.
-func (p outputPart) write(text string) json.RawMessage {
+// write returns a part with the text so far.
+func (p outputPart) write(text string) any {
 	if p.refusal {
-		return dialect.Ordered("type", "refusal", "refusal", text)
+		return refusalPart{"refusal", text}
 	}
-	return dialect.Ordered("type", "output_text", "annotations", []string{}, "logprobs", []string{}, "text", text)
+	return outputText{"output_text", []string{}, []string{}, text}
 }
 
-func summaryPart(text string) json.RawMessage {
-	return dialect.Ordered("type", "summary_text", "text", text)
-}
+func summaryPart(text string) textPart { return textPart{"summary_text", text} }
 
 // echo returns a member of the request or the API's default.
 func (r *response) echo(name, fallback string) json.RawMessage {
@@ -165,72 +161,70 @@ func (r *response) completed(name string, members map[string]any) map[string]any
 }
 
 // tools echoes the tools like the API: functions with all members, strict by default.
-func (r *response) tools() []json.RawMessage {
+func (r *response) tools() []any {
 	var given []dialect.Object
 	_ = r.request.Read("tools", &given) // invalid only on a lenient server
-	tools := []json.RawMessage{}
+	tools := []any{}
 	for _, t := range given {
-		raw := json.RawMessage(dialect.Marshal(t))
-		if t.Text("type") == "function" {
-			or := func(name, fallback string) json.RawMessage {
-				if t.Has(name) {
-					return t[name]
-				}
-				return json.RawMessage(fallback)
-			}
-			raw = dialect.Ordered("type", "function", "description", or("description", "null"), "name", t.Text("name"),
-				"parameters", or("parameters", "null"), "strict", or("strict", "true"))
+		if t.Text("type") != "function" {
+			tools = append(tools, t)
+			continue
 		}
-		tools = append(tools, raw)
+		or := func(name, fallback string) json.RawMessage {
+			if t.Has(name) {
+				return t[name]
+			}
+			return json.RawMessage(fallback)
+		}
+		tools = append(tools, echoedFunction{"function", or("description", "null"), t.Text("name"), or("parameters", "null"),
+			or("strict", "true")})
 	}
 	return tools
 }
 
-// object writes the response at a status. It has output and usage only at the end.
-func (r *response) object(status string) json.RawMessage {
-	var completed, incomplete, usage any
-	var billing any = dialect.Absent
-	tier := "auto"
-	output := []json.RawMessage{}
-	if status == r.status {
-		for i := range r.output {
-			output = append(output, r.output[i].write(false))
-		}
-		if status == "completed" {
-			completed = r.created
-		}
-		if r.incomplete != "" {
-			incomplete = dialect.Ordered("reason", r.incomplete)
-		}
-		if r.failure == nil {
-			usage, tier = r.usage.responses(), "default"
-		}
+// object returns the response at a status. It has output and usage only at the end.
+func (r *response) object(status string) *responseBody {
+	zero := json.RawMessage("0.0")
+	b := &responseBody{
+		ID: r.id, Object: "response", CreatedAt: r.created, Status: status, Error: r.failure, FrequencyPenalty: zero,
+		Instructions: r.echo("instructions", "null"), MaxOutputTokens: r.echo("max_output_tokens", "null"),
+		MaxToolCalls: r.echo("max_tool_calls", "null"), Model: r.model, Output: []any{},
+		ParallelToolCalls: r.echo("parallel_tool_calls", "true"), PresencePenalty: zero,
+		PreviousResponse:     r.echo("previous_response_id", "null"),
+		PromptCacheKey:       r.echo("prompt_cache_key", "null"),
+		PromptCacheRetention: r.echo("prompt_cache_retention", `"in_memory"`),
+		Reasoning:            r.completed("reasoning", map[string]any{"context": nil, "effort": nil, "summary": nil}),
+		SafetyIdentifier:     r.echo("safety_identifier", "null"), Tier: "auto", Store: r.echo("store", "true"),
+		Temperature: r.echo("temperature", "1.0"),
+		Text: r.completed("text", map[string]any{"format": map[string]string{"type": "text"},
+			"verbosity": "medium"}),
+		ToolChoice: r.echo("tool_choice", `"auto"`), Tools: r.tools(), TopLogprobs: r.echo("top_logprobs", "0"),
+		TopP: r.echo("top_p", "1.0"), Truncation: r.echo("truncation", `"disabled"`), User: r.echo("user", "null"),
+		Metadata: r.echo("metadata", "{}"),
 	}
 	if r.plain {
-		billing = dialect.Ordered("payer", "developer")
+		b.Billing = &billing{"developer"}
 	}
-	zero := json.RawMessage("0.0")
-	return dialect.Ordered("id", r.id, "object", "response", "created_at", r.created, "status", status,
-		"background", false, "billing", billing, "completed_at", completed, "error", r.failure,
-		"frequency_penalty", zero, "incomplete_details", incomplete, "instructions", r.echo("instructions", "null"),
-		"max_output_tokens", r.echo("max_output_tokens", "null"), "max_tool_calls", r.echo("max_tool_calls", "null"),
-		"model", r.model, "moderation", nil, "output", output,
-		"parallel_tool_calls", r.echo("parallel_tool_calls", "true"), "presence_penalty", zero,
-		"previous_response_id", r.echo("previous_response_id", "null"),
-		"prompt_cache_key", r.echo("prompt_cache_key", "null"),
-		"prompt_cache_retention", r.echo("prompt_cache_retention", `"in_memory"`),
-		"reasoning", r.completed("reasoning", map[string]any{"context": nil, "effort": nil, "summary": nil}),
-		"safety_identifier", r.echo("safety_identifier", "null"), "service_tier", tier, "store", r.echo("store", "true"),
-		"temperature", r.echo("temperature", "1.0"),
-		"text", r.completed("text", map[string]any{"format": map[string]string{"type": "text"}, "verbosity": "medium"}),
-		"tool_choice", r.echo("tool_choice", `"auto"`), "tools", r.tools(), "top_logprobs", r.echo("top_logprobs", "0"),
-		"top_p", r.echo("top_p", "1.0"), "truncation", r.echo("truncation", `"disabled"`), "usage", usage,
-		"user", r.echo("user", "null"), "metadata", r.echo("metadata", "{}"))
+	if status != r.status {
+		return b
+	}
+	for i := range r.output {
+		b.Output = append(b.Output, r.output[i].write(false))
+	}
+	if status == "completed" {
+		b.CompletedAt = &r.created
+	}
+	if r.incomplete != "" {
+		b.Incomplete = &incompleteDetails{r.incomplete}
+	}
+	if r.failure == nil {
+		b.Usage, b.Tier = r.usage.responses(), "default"
+	}
+	return b
 }
 
-func (u usage) responses() json.RawMessage {
-	return dialect.Ordered("input_tokens", u.prompt,
-		"input_tokens_details", dialect.Ordered("cache_write_tokens", 0, "cached_tokens", u.cached),
-		"output_tokens", u.completion, "output_tokens_details", dialect.Ordered("reasoning_tokens", u.reasoning),
-		"total_tokens", u.prompt+u.completion)
+func (u usage) responses() *responseUsage {
+	b := &responseUsage{Input: u.prompt, Output: u.completion, Total: u.prompt + u.completion}
+	b.InputDetails.Cached, b.OutputDetails.Reasoning = u.cached, u.reasoning
+	return b
 }

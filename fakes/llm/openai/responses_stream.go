@@ -1,30 +1,20 @@
 package openai
 
-import (
-	"fmt"
-	"slices"
+import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-)
-
-// emit adds an event with the next sequence number. The members are in alphabetical order, as in real traffic.
-func (r *response) emit(kind string, members ...any) {
-	i := 0
-	for i < len(members) && members[i].(string) < "sequence_number" {
-		i += 2
-	}
-	data := dialect.Ordered(slices.Concat([]any{"type", kind}, members[:i], []any{"sequence_number", r.sequence},
-		members[i:])...)
+// emit adds an event with the next sequence number.
+func (r *response) emit(e responseEvent) {
+	e.Sequence = r.sequence
 	r.sequence++
-	r.events = append(r.events, fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data))
+	r.events.addJSON("event: "+e.Type+"\ndata: ", &e)
 }
 
 func (r *response) stream() [][]byte {
-	r.emit("response.created", "response", r.object("in_progress"))
-	r.emit("response.in_progress", "response", r.object("in_progress"))
+	r.emit(responseEvent{Type: "response.created", Response: r.object("in_progress")})
+	r.emit(responseEvent{Type: "response.in_progress", Response: r.object("in_progress")})
 	for i := range r.output {
 		it := &r.output[i]
-		r.emit("response.output_item.added", "item", it.write(true), "output_index", i)
+		r.emit(responseEvent{Type: "response.output_item.added", Item: it.write(true), OutputIndex: &i})
 		switch {
 		case it.call != nil:
 			r.streamCall(it, i)
@@ -35,48 +25,53 @@ func (r *response) stream() [][]byte {
 				r.streamPart(it.id, i, j, p)
 			}
 		}
-		r.emit("response.output_item.done", "item", it.write(false), "output_index", i)
+		r.emit(responseEvent{Type: "response.output_item.done", Item: it.write(false), OutputIndex: &i})
 	}
-	r.emit("response."+r.status, "response", r.object(r.status))
-	return r.events
+	r.emit(responseEvent{Type: "response." + r.status, Response: r.object(r.status)})
+	return r.events.each()
 }
 
 func (r *response) streamCall(it *outputItem, i int) {
 	const kind = "response.function_call_arguments."
 	arguments := string(it.call.Input)
 	for _, fragment := range dialect.Fragments(arguments) {
-		r.emit(kind+"delta", "delta", fragment, "item_id", it.id, "output_index", i)
+		r.emit(responseEvent{Type: kind + "delta", Delta: fragment, ItemID: it.id, OutputIndex: &i})
 	}
-	r.emit(kind+"done", "arguments", arguments, "item_id", it.id, "output_index", i)
+	r.emit(responseEvent{Type: kind + "done", Arguments: &arguments, ItemID: it.id, OutputIndex: &i})
 }
 
 func (r *response) streamThought(it *outputItem, i int) {
 	const kind = "response.reasoning_summary_"
-	text := it.thought.Text
+	text, summary := it.thought.Text, 0
 	if text == "" {
 		return
 	}
-	r.emit(kind+"part.added", "item_id", it.id, "output_index", i, "part", summaryPart(""), "summary_index", 0)
-	for _, fragment := range dialect.Fragments(text) {
-		r.emit(kind+"text.delta", "delta", fragment, "item_id", it.id, "output_index", i, "summary_index", 0)
+	emit := func(e responseEvent) {
+		e.Type, e.ItemID, e.OutputIndex, e.SummaryIndex = kind+e.Type, it.id, &i, &summary
+		r.emit(e)
 	}
-	r.emit(kind+"text.done", "item_id", it.id, "output_index", i, "summary_index", 0, "text", text)
-	r.emit(kind+"part.done", "item_id", it.id, "output_index", i, "part", summaryPart(text), "summary_index", 0)
+	emit(responseEvent{Type: "part.added", Part: summaryPart("")})
+	for _, fragment := range dialect.Fragments(text) {
+		emit(responseEvent{Type: "text.delta", Delta: fragment})
+	}
+	emit(responseEvent{Type: "text.done", Text: &text})
+	emit(responseEvent{Type: "part.done", Part: summaryPart(text)})
 }
 
 func (r *response) streamPart(id string, i, j int, p outputPart) {
-	kind, member := "response.output_text.", "text"
-	var logprobs any = []string{}
+	emit := func(e responseEvent) {
+		e.Type, e.ContentIndex, e.ItemID, e.OutputIndex = "response."+e.Type, &j, id, &i
+		r.emit(e)
+	}
+	kind, done := "output_text.", responseEvent{Logprobs: []string{}, Text: &p.text}
 	if p.refusal {
-		kind, member, logprobs = "response.refusal.", "refusal", dialect.Absent
+		kind, done = "refusal.", responseEvent{Refusal: &p.text}
 	}
-	part := func(kind, text string) {
-		r.emit("response.content_part."+kind, "content_index", j, "item_id", id, "output_index", i, "part", p.write(text))
-	}
-	part("added", "")
+	emit(responseEvent{Type: "content_part.added", Part: p.write("")})
 	for _, fragment := range dialect.Fragments(p.text) {
-		r.emit(kind+"delta", "content_index", j, "delta", fragment, "item_id", id, "logprobs", logprobs, "output_index", i)
+		emit(responseEvent{Type: kind + "delta", Delta: fragment, Logprobs: done.Logprobs})
 	}
-	r.emit(kind+"done", "content_index", j, "item_id", id, "logprobs", logprobs, "output_index", i, member, p.text)
-	part("done", p.text)
+	done.Type = kind + "done"
+	emit(done)
+	emit(responseEvent{Type: "content_part.done", Part: p.write(p.text)})
 }

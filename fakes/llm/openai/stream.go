@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -23,86 +22,137 @@ func (c *chat) includeUsage(req *dialect.Request) bool {
 	return include
 }
 
-// delta is the members of a delta; finishes adds the finish reason beside it.
+// delta is a delta. The role may be its last member; finishes adds the finish reason beside it.
 type delta struct {
-	members  []any
-	finishes bool
+	*said
+	roleLast, finishes bool
 }
 
 // stream returns the events, each with a blank line. late sends the last call delta after the finish reason.
 func (c *completion) stream(withUsage, late bool) [][]byte {
-	s := c.style
-	deltas, held := c.deltas(late)
-	w := c.writer(withUsage)
-	w.text = make([]byte, 0, (len(w.head)+128)*(len(deltas)+len(held)+1))
-	w.events = make([][]byte, 0, len(deltas)+len(held)+4)
-	if s.isRouter {
-		w.raw(": OPENROUTER PROCESSING\n\n")
-		w.raw(": OPENROUTER PROCESSING\n\n")
+	deltas := c.deltas(late)
+	var all events
+	all.text.Grow(300 * len(deltas))
+	if c.style.isRouter {
+		all.add(": OPENROUTER PROCESSING\n\n")
+		all.add(": OPENROUTER PROCESSING\n\n")
 	}
-	for _, d := range slices.Concat(deltas, held) {
-		w.choice(d)
+	answer := c.head()
+	for i, d := range deltas {
+		c.fill(&answer, d, i == 0, withUsage)
+		all.addJSON("data: ", &answer)
 	}
-	if withUsage && !s.joinedFinish {
-		w.usage()
+	if withUsage && !c.style.joinedFinish {
+		all.addJSON("data: ", c.usageChunk())
 	}
 	if c.form&dialect.WithoutDone == 0 {
-		w.raw("data: [DONE]\n\n")
+		all.add("data: [DONE]\n\n")
 	}
-	return w.events
+	return all.each()
 }
 
-// deltas returns the deltas up to the finish reason, and those after it.
-func (c *completion) deltas(late bool) (deltas, held []delta) {
+// head returns the members that all chunks have.
+func (c *completion) head() chunk {
+	head := chunk{ID: c.id, Object: "chat.completion.chunk", Created: c.created, Model: c.model,
+		Fingerprint: c.fingerprint()}
+	switch {
+	case c.style.isOpenAI:
+		head.Tier = "default"
+	case c.style.isRouter:
+		head.Provider = providerName
+	}
+	return head
+}
+
+// fill makes a chunk that of a delta.
+func (c *completion) fill(answer *chunk, d delta, first, withUsage bool) {
+	var wire any = d.said
+	if d.roleLast {
+		wire = struct {
+			*said
+			Role string `json:"role"`
+		}{d.said, "assistant"}
+	}
+	answer.Choices = []choice{c.choice(nil, wire, d.finishes)}
+	answer.Groq, answer.Usage = nil, nil
+	switch s := c.style; {
+	case d.finishes && s.joinedFinish:
+		answer.Usage = c.usage
+	case d.finishes && s.isGroq:
+		answer.Groq, answer.Usage = &groq{ID: c.requestID, Usage: c.usage}, c.usage
+	case s.isGroq && first:
+		answer.Groq = &groq{ID: c.requestID, Seed: 1}
+	case withUsage && s.isOpenAI:
+		answer.Usage = null
+	}
+}
+
+// usageChunk returns the event with the usage. OpenRouter finishes again in it, and Groq has its tier at the end.
+func (c *completion) usageChunk() any {
+	answer := c.head()
+	answer.Choices, answer.Usage = []choice{}, c.usage
+	switch {
+	case c.style.isRouter:
+		answer.Choices = append(answer.Choices, c.choice(nil, said{Role: "assistant", Content: ""}, true))
+	case c.style.isGroq:
+		return struct {
+			chunk
+			Tier string `json:"service_tier"`
+		}{answer, "on_demand"}
+	}
+	return answer
+}
+
+// deltas returns the deltas. late holds the last one of a call back until after the finish reason.
+func (c *completion) deltas(late bool) []delta {
 	s, calls := c.style, c.callDeltas()
-	all := slices.Concat(c.thoughtDeltas(), c.textDeltas(), calls)
+	deltas := slices.Concat(c.thoughtDeltas(), c.textDeltas(), calls)
 	switch {
 	case c.opensWithCall(late):
-		all[0] = slices.Concat([]any{"role", "assistant", "content", nil}, calls[0], []any{"refusal", nil})
-	case s.joinedRole && len(all) > 0:
-		all[0] = append(all[0], "role", "assistant")
+		deltas[0].Role, deltas[0].Content, deltas[0].Refusal = "assistant", null, null
+	case s.joinedRole && len(deltas) > 0:
+		deltas[0].roleLast = true
 	default:
-		all = slices.Insert(all, 0, c.opening())
+		deltas = slices.Insert(deltas, 0, delta{said: c.opening()})
 	}
-	for _, members := range all {
-		deltas = append(deltas, delta{members: members})
-	}
+	var held []delta
 	if late && len(calls) > 0 {
 		last := len(deltas) - 1
 		deltas, held = deltas[:last:last], deltas[last:]
 	}
 	switch {
-	case s.joinedFinish && len(calls) > 0 && len(held) == 0:
-		deltas[len(deltas)-1].finishes = true
-	case c.form&dialect.TextBesideFinish != 0 && len(calls) == 0 && c.text != "":
+	case s.joinedFinish && len(calls) > 0 && len(held) == 0,
+		c.form&dialect.TextBesideFinish != 0 && len(calls) == 0 && c.text != "":
 		deltas[len(deltas)-1].finishes = true
 	case s.joinedFinish || s.isRouter:
-		deltas = append(deltas, delta{[]any{"content", ""}, true})
+		deltas = append(deltas, delta{said: &said{Content: ""}, finishes: true})
 	default:
-		deltas = append(deltas, delta{nil, true})
+		deltas = append(deltas, delta{said: &said{}, finishes: true})
 	}
-	return deltas, held
+	return append(deltas, held...)
 }
 
 // thoughtDeltas are the thinking, before the text, in the member that the server has for it.
-func (c *completion) thoughtDeltas() (all [][]any) {
+func (c *completion) thoughtDeltas() (all []delta) {
 	for _, fragment := range dialect.Fragments(c.thought) {
+		d := &said{}
 		if c.style.reasoningIn == inContent {
-			all = append(all, []any{"content", []json.RawMessage{thinkingPart(fragment, false)}})
-			continue
+			d.Content = []thinkingPart{mistralThinking(fragment, false)}
+		} else {
+			c.think(d, fragment)
 		}
-		all = append(all, c.thinking(fragment))
+		all = append(all, delta{said: d})
 	}
 	return all
 }
 
-func (c *completion) textDeltas() (all [][]any) {
-	member := "content"
-	if c.refuses {
-		member = "refusal"
-	}
+func (c *completion) textDeltas() (all []delta) {
 	for _, fragment := range dialect.Fragments(c.text + c.refusal) {
-		all = append(all, []any{member, fragment})
+		d := &said{Content: fragment}
+		if c.refuses {
+			d = &said{Refusal: fragment}
+		}
+		all = append(all, delta{said: d})
 	}
 	return all
 }
@@ -112,82 +162,79 @@ func (c *completion) opensWithCall(late bool) bool {
 	return c.style.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late
 }
 
-func (c *completion) opening() []any {
-	role := []any{"role", "assistant"}
+func (c *completion) opening() *said {
+	opening := &said{Role: "assistant", Content: ""}
 	switch {
 	case c.style.bareRole:
-		return role
+		opening.Content = nil
 	case !c.style.isOpenAI:
-		return append(role, "content", "")
 	case c.refuses:
-		return append(role, "content", nil, "refusal", "")
+		opening.Content, opening.Refusal = null, ""
 	case c.silent():
-		return append(role, "content", nil)
+		opening.Content = null
+	default:
+		opening.Refusal = null
 	}
-	return append(role, "content", "", "refusal", nil)
+	return opening
 }
 
 // callDeltas opens each call with id and name, and continues with its arguments, one call after the other unless they
 // are [dialect.Interleaved]. Servers with whole calls use one delta for each call, or one for all.
-func (c *completion) callDeltas() (deltas [][]any) {
+func (c *completion) callDeltas() (deltas []delta) {
 	if c.legacy {
 		return c.functionCallDeltas()
 	}
-	pieces := make([][]dialect.Pairs, len(c.calls))
-	for i, call := range c.calls {
-		pieces[i] = c.callPieces(i, call)
+	pieces := make([][]call, len(c.calls))
+	for i, whole := range c.calls {
+		pieces[i] = c.callPieces(i+c.style.firstIndex, whole)
 	}
 	all := slices.Concat(pieces...)
 	if c.form&dialect.Interleaved != 0 {
 		all = inTurn(pieces)
 	}
 	if c.style.joinedFinish && len(all) > 0 {
-		return [][]any{{"tool_calls", all}}
+		return []delta{{said: &said{ToolCalls: all}}}
 	}
-	for _, piece := range all {
-		deltas = append(deltas, []any{"tool_calls", []dialect.Pairs{piece}})
+	for i := range all {
+		deltas = append(deltas, delta{said: &said{ToolCalls: all[i : i+1]}})
 	}
 	return deltas
 }
 
-func (c *completion) callPieces(i int, call call) []dialect.Pairs {
-	s := c.style
-	index := i + s.firstIndex
-	var kind any = "function"
+func (c *completion) callPieces(index int, whole call) []call {
+	s, opening := c.style, whole
+	opening.Index = &index
 	if s.untypedCalls {
-		kind = dialect.Absent
-	}
-	opening := func(arguments string) dialect.Pairs {
-		return dialect.Pairs{"index", index, "id", call.id, "type", kind,
-			"function", dialect.Pairs{"name", call.name, "arguments", arguments}}
+		opening.Type = ""
 	}
 	if s.wholeCalls {
-		return []dialect.Pairs{opening(call.arguments)}
+		return []call{opening}
 	}
-	pieces := []dialect.Pairs{opening("")}
-	var name any = dialect.Absent
+	opening.Function.Arguments = ""
+	pieces := []call{opening}
+	var name *string
 	if c.form&dialect.RepeatedNames != 0 {
-		name = call.name
+		name = whole.Function.Name
 	}
-	fragments := dialect.Fragments(call.arguments)
+	fragments := dialect.Fragments(whole.Function.Arguments)
 	if s.emptyArguments {
 		fragments = slices.Insert(fragments, 0, "")
 	}
 	for _, fragment := range fragments {
-		pieces = append(pieces, dialect.Pairs{"index", index,
-			"function", dialect.Pairs{"name", name, "arguments", fragment}})
+		pieces = append(pieces, call{Index: &index, Function: called{name, fragment}})
 	}
 	return pieces
 }
 
 // functionCallDeltas are the deltas of the only legacy call.
-func (c *completion) functionCallDeltas() (deltas [][]any) {
+func (c *completion) functionCallDeltas() (deltas []delta) {
 	if len(c.calls) == 0 {
 		return nil
 	}
-	deltas = [][]any{{"function_call", dialect.Pairs{"name", c.calls[0].name, "arguments", ""}}}
-	for _, fragment := range dialect.Fragments(c.calls[0].arguments) {
-		deltas = append(deltas, []any{"function_call", dialect.Pairs{"arguments", fragment}})
+	whole := c.calls[0].Function
+	deltas = []delta{{said: &said{FunctionCall: &called{Name: whole.Name}}}}
+	for _, fragment := range dialect.Fragments(whole.Arguments) {
+		deltas = append(deltas, delta{said: &said{FunctionCall: &called{Arguments: fragment}}})
 	}
 	return deltas
 }

@@ -24,10 +24,10 @@ var (
 		usage: mistralUsage, limits: mistralLimits, isMistral: true}}}
 	// OpenRouter sends comments and white space while the model thinks, and repeats the finish reason beside the usage,
 	// which has the cost.
-	OpenRouter dialect.Codec = chat{models{&style{name: "openrouter", base: "/openrouter/v1", reasoningIn: "reasoning",
+	OpenRouter dialect.Codec = chat{models{&style{name: "openrouter", base: "/openrouter/v1", reasoningIn: inReasoning,
 		ids: generationID, logprobs: true, isRouter: true, usage: routerUsage}}}
 	// Groq sends each call in one chunk, and its own usage object beside the standard one.
-	Groq dialect.Codec = chat{models{&style{name: "groq", base: "/groq/v1", reasoningIn: "reasoning",
+	Groq dialect.Codec = chat{models{&style{name: "groq", base: "/groq/v1", reasoningIn: inReasoning,
 		ids: prefixedUUID, fingerprint: "fp_05df423bab", logprobs: true, wholeCalls: true, isGroq: true,
 		usage: groqUsage, limits: groqLimits}}}
 	// XAI sends each call in one chunk, the role beside the first content, and no finish_reason member before the end.
@@ -36,9 +36,9 @@ var (
 	IndexFromOne dialect.Codec = chat{models{&style{name: "index-from-one", base: "/index-from-one/v1",
 		firstIndex: 1, bareRole: true, emptyArguments: true}}}
 
-	compatible = &style{name: "compatible", base: "/compatible/v1", reasoningIn: "reasoning_content", usage: plainUsage}
+	compatible = &style{name: "compatible", base: "/compatible/v1", reasoningIn: inReasoningContent, usage: plainUsage}
 
-	xAI = &style{name: "xai", base: "/xai/v1", reasoningIn: "reasoning_content", ids: uuid,
+	xAI = &style{name: "xai", base: "/xai/v1", reasoningIn: inReasoningContent, ids: uuid,
 		fingerprint: "fp_3d7ed3b779", wholeCalls: true, joinedRole: true, noNullFinish: true, isXAI: true,
 		usage: xaiUsage}
 )
@@ -63,7 +63,7 @@ type style struct {
 	emptyArguments bool                                    // the first fragment of arguments is empty
 	joinedFinish   bool                                    // finish reason and usage come beside the last content
 	noNullFinish   bool                                    // no finish_reason before the last one
-	usage          func(usage) []any                       // members of the usage after the sums; nil for OpenAI's
+	usage          func(usage, *usageBody)                 // adds members to the usage; nil for OpenAI's
 	limits         http.Header                             // rate limits
 	firstIndex     int                                     // of the calls
 }
@@ -102,41 +102,40 @@ func generationID(created, serial int64) string {
 }
 
 // plainUsage has details only if there are any.
-func plainUsage(u usage) (pairs []any) {
+func plainUsage(u usage, b *usageBody) {
 	if u.cached > 0 {
-		pairs = append(pairs, "prompt_tokens_details", dialect.Ordered("cached_tokens", u.cached))
+		b.PromptDetails = dialect.Ordered("cached_tokens", u.cached)
 	}
 	if u.reasoning > 0 {
-		pairs = append(pairs, "completion_tokens_details", dialect.Ordered("reasoning_tokens", u.reasoning))
+		b.CompletionDetails = dialect.Ordered("reasoning_tokens", u.reasoning)
 	}
-	return pairs
 }
 
-func mistralUsage(u usage) []any {
-	return []any{"prompt_tokens_details", dialect.Ordered("cached_tokens", u.cached)}
+func mistralUsage(u usage, b *usageBody) {
+	b.PromptDetails = dialect.Ordered("cached_tokens", u.cached)
 }
 
-func groqUsage(usage) []any {
-	return []any{"queue_time", 0.2, "prompt_time", 0.02, "completion_time", 0.17, "total_time", 0.19}
-}
+func groqUsage(_ usage, b *usageBody) { b.groqTimes = &groqTimes{0.2, 0.02, 0.17, 0.19} }
 
-func xaiUsage(u usage) []any {
-	return []any{"prompt_tokens_details", dialect.Ordered("text_tokens", u.prompt, "audio_tokens", 0, "image_tokens", 0,
-		"cached_tokens", u.cached), "completion_tokens_details", u.completionDetails(), "num_sources_used", 0,
-		"cost_in_usd_ticks", 0}
+func xaiUsage(u usage, b *usageBody) {
+	b.PromptDetails = dialect.Ordered("text_tokens", u.prompt, "audio_tokens", 0, "image_tokens", 0,
+		"cached_tokens", u.cached)
+	b.CompletionDetails, b.xaiCost = completionDetails{Reasoning: u.reasoning}, &xaiCost{}
 }
 
 // routerUsage has a price of one and five dollars for a million tokens.
-func routerUsage(u usage) []any {
+func routerUsage(u usage, b *usageBody) {
 	prompt, completion := float64(u.prompt)/1e6, float64(u.completion)*5/1e6
-	return []any{"cost", prompt + completion, "is_byok", false,
-		"prompt_tokens_details", dialect.Ordered("cached_tokens", u.cached, "cache_write_tokens", 0, "audio_tokens", 0,
-			"video_tokens", 0),
-		"cost_details", dialect.Ordered("upstream_inference_cost", prompt+completion,
-			"upstream_inference_prompt_cost", prompt, "upstream_inference_completions_cost", completion),
-		"completion_tokens_details", dialect.Ordered("reasoning_tokens", u.reasoning, "image_tokens", 0,
-			"audio_tokens", 0)}
+	b.routerCost = &routerCost{Cost: prompt + completion}
+	b.PromptDetails = dialect.Ordered("cached_tokens", u.cached, "cache_write_tokens", 0, "audio_tokens", 0,
+		"video_tokens", 0)
+	b.CostDetails = dialect.Ordered("upstream_inference_cost", prompt+completion,
+		"upstream_inference_prompt_cost", prompt, "upstream_inference_completions_cost", completion)
+	b.CompletionDetails = dialect.Ordered("reasoning_tokens", u.reasoning, "image_tokens", 0, "audio_tokens", 0)
 }
+
+// providerName is the provider that OpenRouter names.
+const providerName = "Scripted"
 
 // Headers that are in all answers of a server.
 var (
