@@ -103,7 +103,8 @@ func Write(out *bytes.Buffer, v any) {
 
 // Indented is [Marshal] indented by two spaces.
 func Indented(v any) []byte {
-	var out bytes.Buffer
-	_ = json.Indent(&out, Marshal(v), "", "  ") // valid
+	raw := Marshal(v)
+	out := bytes.NewBuffer(make([]byte, 0, 2*len(raw)))
+	_ = json.Indent(out, raw, "", "  ") // valid
 	return out.Bytes()
 }

@@ -41,7 +41,11 @@ func members(raw json.RawMessage) Members {
 			name = part
 			return
 		}
-		m, name = append(m, Member{unquote(name), part}), nil
+		text, same := verbatim(name)
+		if !same {
+			text = []byte(decode(name))
+		}
+		m, name = append(m, Member{text, part}), nil
 	})
 	return m
 }
@@ -63,6 +67,14 @@ func (m Members) Has(name string) bool { return IsGiven(m.Raw(name)) }
 func (m Members) Read(name string, v any) error {
 	if raw := m.Raw(name); IsGiven(raw) {
 		return ReadPart(raw, v)
+	}
+	return nil
+}
+
+// Object returns a member that is an object, else nil.
+func (m Members) Object(name string) Members {
+	if raw := m.Raw(name); IsKind(raw, '{') {
+		return members(raw)
 	}
 	return nil
 }

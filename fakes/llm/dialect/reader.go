@@ -39,15 +39,15 @@ func (r *Reader) Value(raw json.RawMessage, path, name string, v any) {
 
 // Object reads the element of an array.
 func (r *Reader) Object(raw json.RawMessage, path string) Members {
-	var o Members
-	if ReadPart(raw, &o) != nil || o == nil {
+	if !IsKind(raw, '{') {
 		r.Refuse(path, "an object", raw)
+		return nil
 	}
-	return o
+	return members(raw)
 }
 
-// List reads an array member with read, which gets each element and its path.
-func List[T any](r *Reader, o Members, path, name string, read func(raw json.RawMessage, path string) T) []T {
+// List reads an array member with read, which gets a place in the list, the element for it, and the element's path.
+func List[T any](r *Reader, o Members, path, name string, read func(to *T, raw json.RawMessage, path string)) []T {
 	var all []json.RawMessage
 	r.Read(o, path, name, &all)
 	if all == nil {
@@ -55,7 +55,7 @@ func List[T any](r *Reader, o Members, path, name string, read func(raw json.Raw
 	}
 	list := make([]T, len(all))
 	for i, raw := range all {
-		list[i] = read(raw, At(Join(path, name), i))
+		read(&list[i], raw, At(Join(path, name), i))
 	}
 	return list
 }

@@ -43,17 +43,21 @@ func TextOf(raw json.RawMessage) (text string, isText bool) {
 	if !IsKind(raw, '"') {
 		return "", false
 	}
-	return string(unquote(raw)), true
+	if inner, same := verbatim(raw); same {
+		return string(inner), true
+	}
+	return decode(raw), true
 }
 
-// unquote decodes a valid string, which shares its memory unless it has escapes.
-func unquote(raw json.RawMessage) []byte {
-	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
-		return inner
-	}
-	var text string
+// verbatim returns what is between the quotes of a valid string, and whether that is its text.
+func verbatim(raw json.RawMessage) (inner []byte, same bool) {
+	inner = raw[1 : len(raw)-1]
+	return inner, bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner)
+}
+
+func decode(raw json.RawMessage) (text string) {
 	_ = json.Unmarshal(raw, &text)
-	return []byte(text)
+	return text
 }
 
 // cut calls take with the elements of a valid array, or with the names and values of a valid object in turn.

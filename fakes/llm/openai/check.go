@@ -82,7 +82,7 @@ func checkParameters(q *request) *dialect.Error {
 
 // checkFormat refuses JSON mode without the word in a message. Compatible servers differ.
 func checkFormat(q *request) *dialect.Error {
-	if !q.style.isOpenAI || mentionsJSON(q.Raw("response_format"), q.Raw("messages")) {
+	if !q.style.isOpenAI || mentionsJSON(q.Object("response_format"), q.Raw("messages")) {
 		return nil
 	}
 	return invalid("messages", "", "'messages' must contain the word 'json' in some form, to use 'response_format' of "+
@@ -91,9 +91,7 @@ func checkFormat(q *request) *dialect.Error {
 
 // checkFormat is the same rule for Responses, where the instructions do not count.
 func (q *responsesRequest) checkFormat() *dialect.Error {
-	var text dialect.Members
-	_ = q.Read("text", &text)
-	if !q.style.isOpenAI || mentionsJSON(text.Raw("format"), q.Raw("input")) {
+	if !q.style.isOpenAI || mentionsJSON(q.Object("text").Object("format"), q.Raw("input")) {
 		return nil
 	}
 	return invalid("text.format", "", "Response input messages must contain the word 'json' in some form to use "+
@@ -101,10 +99,8 @@ func (q *responsesRequest) checkFormat() *dialect.Error {
 }
 
 // mentionsJSON reports whether the messages mention JSON, if the format demands that.
-func mentionsJSON(format, messages json.RawMessage) bool {
-	var demanded dialect.Members
-	return dialect.ReadPart(format, &demanded) != nil || demanded.Text("type") != "json_object" ||
-		bytes.Contains(bytes.ToLower(messages), []byte("json"))
+func mentionsJSON(format dialect.Members, messages json.RawMessage) bool {
+	return format.Text("type") != "json_object" || bytes.Contains(bytes.ToLower(messages), []byte("json"))
 }
 
 func streamOnly() *dialect.Error {
@@ -208,8 +204,7 @@ func (p *part) check(allowed []string, s *style) *dialect.Error {
 	if kind != "image_url" {
 		return nil
 	}
-	var image dialect.Members
-	_ = p.Read("image_url", &image)
+	image := p.Object("image_url")
 	url := image.Text("url")
 	if !s.isOpenAI {
 		url = p.imageURL()

@@ -64,12 +64,7 @@ func schemaViolation(raw json.RawMessage, at []string, strict bool) string {
 	if why != "" {
 		return "In context=" + context(at) + ", " + why
 	}
-	for _, inner := range innerSchemas(s) {
-		if why := schemaViolation(inner.raw, slices.Concat(at, inner.at), strict); why != "" {
-			return why
-		}
-	}
-	return ""
+	return innerViolation(s, at, strict)
 }
 
 // context writes a place as the API does, as a tuple of Python.
@@ -114,30 +109,27 @@ func strictViolation(s dialect.Members) string {
 	return ""
 }
 
-// innerSchema is a schema within another, and its place there.
-type innerSchema struct {
-	at  []string
-	raw json.RawMessage
-}
-
-// innerSchemas returns the schemas of properties, definitions, alternatives and items.
-func innerSchemas(s dialect.Members) (all []innerSchema) {
+// innerViolation describes the first violation in the schemas of properties, definitions, alternatives and items.
+func innerViolation(s dialect.Members, at []string, strict bool) string {
 	for _, holder := range []string{"properties", "$defs", "definitions"} {
-		var inner dialect.Members
-		_ = s.Read(holder, &inner) // a wrong type counts as empty
+		inner := s.Object(holder)
 		for _, name := range inner.Names() {
-			all = append(all, innerSchema{[]string{holder, name}, inner.Raw(name)})
+			if why := schemaViolation(inner.Raw(name), append(at, holder, name), strict); why != "" {
+				return why
+			}
 		}
 	}
 	for _, holder := range []string{"anyOf", "oneOf", "allOf"} {
 		var alternatives []json.RawMessage
-		_ = s.Read(holder, &alternatives)
+		_ = s.Read(holder, &alternatives) // a wrong type counts as empty
 		for i, raw := range alternatives {
-			all = append(all, innerSchema{[]string{holder, fmt.Sprint(i)}, raw})
+			if why := schemaViolation(raw, append(at, holder, fmt.Sprint(i)), strict); why != "" {
+				return why
+			}
 		}
 	}
-	if s.Has("items") {
-		all = append(all, innerSchema{[]string{"items"}, s.Raw("items")})
+	if !s.Has("items") {
+		return ""
 	}
-	return all
+	return schemaViolation(s.Raw("items"), append(at, "items"), strict)
 }

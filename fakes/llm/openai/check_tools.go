@@ -90,14 +90,12 @@ func checkToolChoice(q *request) *dialect.Error {
 	if choice == nil {
 		return refused
 	}
-	var inner dialect.Members
 	kind := choice.Text("type")
-	_ = choice.Read(kind, &inner)
 	switch kind {
 	case "allowed_tools":
 		return nil
 	case "function", "custom":
-		name := inner.Text("name")
+		name := choice.Object(kind).Text("name")
 		if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
 			return ours("tool_choice", "invalid_value",
 				"Invalid value: 'tool_choice.%s.name': '%s' is not among the names in 'tools'.", kind, name)

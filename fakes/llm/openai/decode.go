@@ -78,9 +78,7 @@ func toolChoice(q dialect.Members, flat bool) string {
 	case q.Read("tool_choice", &choice) == nil:
 		kind := choice.Text("type")
 		if !flat {
-			inner := choice
-			choice = nil
-			_ = inner.Read(kind, &choice)
+			choice = choice.Object(kind)
 		}
 		switch kind {
 		case "function", "custom":
@@ -125,18 +123,13 @@ func (p *part) imageURL() string {
 	if url := p.Text("image_url"); url != "" {
 		return url
 	}
-	var image dialect.Members
-	_ = p.Read("image_url", &image)
-	return image.Text("url")
+	return p.Object("image_url").Text("url")
 }
 
 // block reads a part. Files and unknown parts become Other. Mistral's thinking is an array of texts.
 func (p *part) block() dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
-	kind := p.Text("type")
-	var inner dialect.Members
-	_ = p.Read(kind, &inner)
-	switch kind {
+	switch kind := p.Text("type"); kind {
 	case "text", "refusal":
 		b.Type, b.Text = dialect.Text, p.Text(kind)
 	case "image_url":
@@ -151,26 +144,23 @@ func (p *part) block() dialect.Block {
 	case "thinking":
 		b.Type, b.Text = dialect.Thinking, textOf(p.Raw("thinking"))
 	case "input_audio":
-		b.Type, b.MimeType = dialect.Audio, audioType(inner.Text("format"))
-		b.Data = audioData(inner.Text("data"))
+		b.Type = dialect.Audio
+		b.MimeType, b.Data = p.audio()
 	}
 	return b
 }
 
-// audioData decodes the data of a sound; nil if it is not base64.
-func audioData(encoded string) []byte {
-	data, err := base64.StdEncoding.DecodeString(encoded)
+// audio returns the type and the data of a sound. The data are nil if they are not base64.
+func (p *part) audio() (mimeType string, data []byte) {
+	audio := p.Object("input_audio")
+	if mimeType = "audio/" + audio.Text("format"); mimeType == "audio/mp3" {
+		mimeType = "audio/mpeg"
+	}
+	data, err := base64.StdEncoding.DecodeString(audio.Text("data"))
 	if err != nil {
-		return nil
+		return mimeType, nil
 	}
-	return data
-}
-
-func audioType(format string) string {
-	if format == "mp3" {
-		return "audio/mpeg"
-	}
-	return "audio/" + format
+	return mimeType, data
 }
 
 // errNotData says that a URL is an address.

@@ -26,12 +26,10 @@ func (r *reader) legacyCall(raw json.RawMessage, path string) toolCall {
 
 // functionCall returns the choice of a function, like toolChoice.
 func functionCall(q dialect.Members) string {
-	var choice dialect.Members
 	if mode := q.Text("function_call"); mode != "" {
 		return mode
 	}
-	_ = q.Read("function_call", &choice) // checked by checkFunctionCall
-	return "tool:" + choice.Text("name")
+	return "tool:" + q.Object("function_call").Text("name")
 }
 
 // isLegacy reports whether the answer calls a function with function_call.

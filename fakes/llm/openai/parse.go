@@ -89,8 +89,8 @@ func newReader() *reader {
 	}}}
 }
 
-func (r *reader) message(raw json.RawMessage, path string) message {
-	m := message{Members: r.Object(raw, path), raw: raw, path: path}
+func (r *reader) message(m *message, raw json.RawMessage, path string) {
+	m.Members, m.raw, m.path = r.Object(raw, path), raw, path
 	r.ReadAll(m.Members, path, "role", &m.role, "tool_call_id", &m.toolCallID, "refusal", &m.refusal, "name", &m.name)
 	if m.reasoning = m.Text("reasoning_content"); m.reasoning == "" {
 		m.reasoning = m.Text("reasoning")
@@ -102,38 +102,37 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 	if m.Has("function_call") {
 		m.calls = append(m.calls, r.legacyCall(m.Raw("function_call"), path+".function_call"))
 	}
-	return m
 }
 
-func (r *reader) part(raw json.RawMessage, path string) part {
-	return part{r.Object(raw, path), path, raw}
+func (r *reader) part(p *part, raw json.RawMessage, path string) {
+	*p = part{r.Object(raw, path), path, raw}
 }
 
-func (r *reader) call(raw json.RawMessage, path string) toolCall {
-	c := toolCall{path: path, raw: raw}
+func (r *reader) call(c *toolCall, raw json.RawMessage, path string) {
+	c.path, c.raw = path, raw
 	o := r.Object(raw, path)
 	r.Read(o, path, "id", &c.id)
 	function := r.function(o, path, &c.kind, &c.name)
 	if c.arguments = function.Raw("arguments"); c.kind == "custom" { // takes a text
 		c.arguments = function.Raw("input")
 	}
-	return c
 }
 
-func (r *reader) tool(raw json.RawMessage, path string) tool {
-	t := tool{path: path}
+func (r *reader) tool(t *tool, raw json.RawMessage, path string) {
+	t.path = path
 	function := r.function(r.Object(raw, path), path, &t.kind, &t.name)
 	r.Value(function.Raw("description"), path, memberOf(t.kind)+".description", &t.description)
 	r.Value(function.Raw("strict"), path, memberOf(t.kind)+".strict", &t.strict)
 	t.parameters = function.Raw("parameters")
-	return t
 }
 
 // function reads the kind of a tool or call, and the name in the member of that kind, which it returns.
 func (r *reader) function(o dialect.Members, path string, kind, name *string) (function dialect.Members) {
 	r.Read(o, path, "type", kind)
 	member := memberOf(*kind)
-	r.Read(o, path, member, &function)
+	if o.Has(member) {
+		function = r.Object(o.Raw(member), path+"."+member)
+	}
 	r.Value(function.Raw("name"), path, member+".name", name)
 	return function
 }

@@ -125,10 +125,8 @@ func (p *part) flatBlock() dialect.Block {
 			b.Text = url
 		}
 	case "input_audio":
-		var audio dialect.Members
-		_ = p.Read("input_audio", &audio) // a wrong type has no data
-		b.Type, b.MimeType = dialect.Audio, audioType(audio.Text("format"))
-		b.Data = audioData(audio.Text("data"))
+		b.Type = dialect.Audio
+		b.MimeType, b.Data = p.audio()
 	}
 	return b
 }

@@ -15,11 +15,7 @@ func (c *chat) includeUsage(req *dialect.Request) bool {
 	if refused != nil {
 		return false // a hand-made request
 	}
-	var options dialect.Members
-	var include bool
-	_ = body.Read("stream_options", &options)
-	_ = options.Read("include_usage", &include)
-	return include
+	return string(body.Object("stream_options").Raw("include_usage")) == "true"
 }
 
 // delta is a delta. The role may be its last member; finishes adds the finish reason beside it.

@@ -21,7 +21,7 @@ var (
 	// It accepts only ids of nine letters and digits.
 	Mistral dialect.Codec = chat{models{&style{name: "mistral", base: "/mistral/v1", reasoningIn: inContent,
 		ids: hexID, callIDs: nineCharacters, wholeCalls: true, joinedFinish: true, untypedCalls: true,
-		usage: mistralUsage, limits: mistralLimits, isMistral: true}}}
+		usage: mistralUsage, headers: mistralLimits, isMistral: true}}}
 	// OpenRouter sends comments and white space while the model thinks, and repeats the finish reason beside the usage,
 	// which has the cost.
 	OpenRouter dialect.Codec = chat{models{&style{name: "openrouter", base: "/openrouter/v1", reasoningIn: inReasoning,
@@ -29,7 +29,7 @@ var (
 	// Groq sends each call in one chunk, and its own usage object beside the standard one.
 	Groq dialect.Codec = chat{models{&style{name: "groq", base: "/groq/v1", reasoningIn: inReasoning,
 		ids: prefixedUUID, fingerprint: "fp_05df423bab", logprobs: true, wholeCalls: true, isGroq: true,
-		usage: groqUsage, limits: groqLimits}}}
+		usage: groqUsage, headers: groqLimits}}}
 	// XAI sends each call in one chunk, the role beside the first content, and no finish_reason member before the end.
 	XAI dialect.Codec = chat{models{xAI}}
 	// IndexFromOne counts tool calls from 1, like a server that keeps Anthropic's block numbers.
@@ -64,11 +64,12 @@ type style struct {
 	joinedFinish   bool                                    // finish reason and usage come beside the last content
 	noNullFinish   bool                                    // no finish_reason before the last one
 	usage          func(usage, *usageBody)                 // adds members to the usage; nil for OpenAI's
-	limits         http.Header                             // rate limits
+	headers        http.Header                             // in all answers
 	firstIndex     int                                     // of the calls
 }
 
-var openAI = &style{base: "/v1", name: dialect.OpenAIChat, isOpenAI: true, fingerprint: "fp_5c0f8d2e1b", logprobs: true}
+var openAI = &style{base: "/v1", name: dialect.OpenAIChat, isOpenAI: true, fingerprint: "fp_5c0f8d2e1b", logprobs: true,
+	headers: openAIHeader}
 
 func nineCharacters(serial int64, position int) string {
 	return dialect.GenerateID("", 9, serial, position)
@@ -171,15 +172,9 @@ var (
 func (s style) AccountHeader() string { return "Openai-Organization" }
 
 func (s *style) header(contentType, id string) http.Header {
-	h := maps.Clone(s.limits)
-	if s.isOpenAI {
-		h = maps.Clone(openAIHeader)
-	}
-	if h == nil {
-		h = http.Header{}
-	}
-	h.Set("Content-Type", contentType)
-	h.Set("X-Request-Id", id)
+	h := make(http.Header, 16)
+	maps.Copy(h, s.headers)
+	h["Content-Type"], h["X-Request-Id"] = []string{contentType}, []string{id}
 	if s.isMistral {
 		h.Set("Mistral-Correlation-Id", id)
 	}

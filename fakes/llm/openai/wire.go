@@ -1,11 +1,9 @@
 package openai
 
-import "encoding/json"
-
 // The objects of chat completions, with the members of all servers in the order in which these send them. A member that
 // is nil is omitted; one that is null is null.
 
-var null any = json.RawMessage("null")
+var null any = (*int)(nil)
 
 // completionBody is a plain answer.
 type completionBody struct {
