@@ -136,6 +136,11 @@ func isProviderVariable(name string) bool {
 	if strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_BASE_URL") {
 		return true
 	}
+	for _, facts := range llm.Facts() {
+		if slices.Contains(facts.BaseVariables, name) {
+			return true
+		}
+	}
 	return slices.ContainsFunc([]string{"MCP_CONFORMANCE_", "SAMPLING_", "OPENAI_", "ANTHROPIC_", "CLAUDE_", "GEMINI_",
 		"GOOGLE_", "VERTEX_", "OLLAMA_", "MISTRAL_", "GROQ_", "XAI_", "OPENROUTER_", "COHERE_", "DEEPSEEK_", "AZURE_OPENAI_",
 		"AWS_", "HF_", "HUGGINGFACE_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })

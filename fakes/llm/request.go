@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -126,7 +127,7 @@ func Check(name, path string, body []byte) error {
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer key")
-	req.Header.Set("Anthropic-Version", "2023-06-01")
+	maps.Copy(req.Header, codec.Facts().Header)
 	if bad := codec.Check(req); bad != nil {
 		return bad
 	}

@@ -134,8 +134,11 @@ func (s *Server) hasKey(r *http.Request) bool {
 	if !s.options.Exposed {
 		return true
 	}
-	for _, given := range []string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"),
-		r.Header.Get("Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key")} {
+	all := []string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.URL.Query().Get("key")}
+	for _, d := range codecs {
+		all = append(all, r.Header.Get(d.Facts().KeyHeader))
+	}
+	for _, given := range all {
 		if subtle.ConstantTimeCompare([]byte(given), []byte(s.options.Key)) == 1 {
 			return true
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -42,7 +41,7 @@ func settings() []Setting {
 	all := []Setting{}
 	for _, r := range conformance.Revisions() {
 		for _, d := range llm.APIs() {
-			if d != dialect.Native {
+			if !llm.FactsOf(d).Plain {
 				all = append(all, Setting{r, d, false})
 			}
 			all = append(all, Setting{r, d, true})

@@ -3,7 +3,7 @@ package faults
 import (
 	"regexp"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
 
 // change is a group of faults that a correct client may have.
@@ -126,8 +126,8 @@ func legal(f *Fault, refused bool) string {
 	}
 	const keyword = `tools(\[\]\.inputSchema|\[type=function\]\.function\.parameters)(\..*)?\.` +
 		`(additionalProperties|default|(min|max)(Length|Items|imum)|pattern|format)`
-	if f.Setting.Dialect == dialect.Ollama && matches(keyword, f.Pattern) {
-		return "Ollama's API, ToolFunctionParameters and ToolProperty: it does not read this keyword"
+	if llm.FactsOf(f.Setting.Dialect).SchemaWords != nil && matches(keyword, f.Pattern) {
+		return "the provider's API: it does not read this keyword of a tool's schema"
 	}
 	const use = `.*(functionCall|tool_calls|tool_use|function_call).*`
 	if f.Kind == modelReply && f.Condition == "without-tools" && matches(use, f.Pattern) {

@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
@@ -280,7 +279,7 @@ func (w *Wire) options(env *harness.Env, o *client.Options, m *model.Options) {
 		w.failures(o)
 		return
 	}
-	w.streams = !m.Plain && m.Dialect != dialect.Native
+	w.streams = !m.Plain && !llm.FactsOf(m.Dialect).Plain
 	w.dialect = m.Dialect
 	plain, edited, unedited := *o, *o, *m
 	fired := w.fired

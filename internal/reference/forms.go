@@ -22,15 +22,17 @@ func Forms() []Form {
 		plain.Plain = true
 		forms = append(forms, Form{name + "-streamed", c}, Form{name + "-plain", plain})
 	}
+	var unstreamed []Form
 	for _, name := range llm.APIs() {
-		switch name {
-		case dialect.Native: // below
-		case dialect.Gemini:
+		switch {
+		case llm.FactsOf(name).Plain:
+			unstreamed = append(unstreamed, Form{name, Config{Dialect: name}})
+		case name == dialect.Gemini:
 			both("gemini-2", Config{Dialect: name, Model: Gemini2})
 			forms = append(forms, Form{"gemini-3-streamed", Config{Dialect: name, Model: Gemini3}})
 		default:
 			both(name, Config{Dialect: name})
 		}
 	}
-	return slices.Insert(forms, 2, Form{dialect.Native, Config{Dialect: dialect.Native}})
+	return slices.Insert(forms, 2, unstreamed...)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
@@ -21,7 +22,7 @@ type setting struct {
 }
 
 // streams reports whether the model is asked for streams.
-func (s *setting) streams() bool { return !s.config.Plain && s.config.Dialect != dialect.Native }
+func (s *setting) streams() bool { return !s.config.Plain && !llm.FactsOf(s.config.Dialect).Plain }
 
 // settings are all forms of all dialects, and others that differ.
 var settings = func() []setting {

@@ -61,7 +61,7 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 	if strict && !givenAlone(texts, g) && !givenAlone(allTexts(w), g) {
 		return c.otherResult(w, g, strings.Join(texts, "\n"))
 	}
-	if structured != nil && !g.hasStructured(structured, len(texts)+len(parts) > 0, c.given.Dialect) {
+	if structured != nil && !g.hasStructured(structured, len(texts)+len(parts) > 0 && !c.form.Native) {
 		return c.otherResult(w, g, evidence.Compact(structured))
 	}
 	return c.compareError(w, g, turn, texts)
@@ -110,7 +110,7 @@ func (c *comparison) resourceParts(b *dialect.Block) []string {
 	if resource != nil {
 		o, names = resource, []string{"text", "blob"}
 	}
-	if c.given.Dialect == dialect.Native {
+	if c.form.Native {
 		names = []string{"uri", "name", "description", "mimeType", "text", "blob"}
 	}
 	var parts []string
@@ -300,11 +300,10 @@ func isJSONOf(value any, text string) bool {
 	return false
 }
 
-// hasStructured reports whether a result has the structured content. Beside a text it may be left out, except in MCP's
-// own form, unless the text says the same.
-func (g *item) hasStructured(structured []byte, beside bool, provider string) bool {
+// hasStructured reports whether a result has the structured content, which may be optional unless a text says the same.
+func (g *item) hasStructured(structured []byte, optional bool) bool {
 	given := at(g.Raw, "structuredContent")
-	if same, _ := sameJSON(given, structured); same || given != nil || beside && provider != dialect.Native {
+	if same, _ := sameJSON(given, structured); same || given != nil || optional {
 		return same || given == nil
 	}
 	return g.hasJSON(string(structured))

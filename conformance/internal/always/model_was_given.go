@@ -149,7 +149,7 @@ func invalidParams(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *
 	validate := func(params []byte) error {
 		return schema.Validate(string(ev.Revision), schema.CreateMessageRequestParams, params)
 	}
-	if x.Request.Dialect != dialect.Native || validate(r.Raw) != nil {
+	if !llm.FactsOf(x.Request.Dialect).Native || validate(r.Raw) != nil {
 		return nil
 	}
 	body := mcpjson.Marshal(withoutNulls(evidence.DecodeJSON(x.Request.Body)))

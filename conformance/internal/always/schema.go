@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
@@ -17,17 +18,19 @@ func SameSchema(given *dialect.Request, got, sent *dialect.Tool) bool {
 	if want != nil && reflect.DeepEqual(want, have) {
 		return true
 	}
-	if given.Dialect == dialect.Ollama {
+	form := llm.FactsOf(given.Dialect).Form
+	if form.SchemaWords != nil {
+		provider := keywords{outer: form.SchemaWords, inner: form.PropertyWords}
 		if !sameDefinitions(have, want) {
 			return false
 		}
-		if (&schemas{false, mostInlined}).same(ollama.in(withoutReferences(have)), ollama.in(withoutReferences(want))) {
+		if (&schemas{false, mostInlined}).same(provider.in(withoutReferences(have)), provider.in(withoutReferences(want))) {
 			return true
 		}
-		want, have = ollama.in(want), ollama.in(have) // Ollama reads references only within definitions
+		want, have = provider.in(want), provider.in(have) // references are read only within definitions
 	}
 	want, have = withoutReferences(want), withoutReferences(have)
-	limited, strict := limitsSchemas(given, got)
+	limited, strict := limitsSchemas(given, got, form.FullSchemas)
 	if limited {
 		want, have = everyProvider.in(want), everyProvider.in(have)
 	}
@@ -125,15 +128,14 @@ func definitionsOf(schema map[string]any) map[string]any {
 	return definitions
 }
 
-// limitsSchemas reports whether a tool was offered in a form in which the provider accepts only a few keywords:
-// Gemini in parameters, and OpenAI with strict schemas. Strict is true for those, and for Anthropic's.
-func limitsSchemas(given *dialect.Request, tool *dialect.Tool) (limited, strict bool) {
+// limitsSchemas reports whether a tool was offered in a form in which the provider accepts only a few keywords: a strict
+// schema, or one that is not in a member for full schemas.
+func limitsSchemas(given *dialect.Request, tool *dialect.Tool, full []string) (limited, strict bool) {
 	declared := at(given.Body, tool.Path)
 	var o dialect.Object
 	_ = json.Unmarshal(declared, &o) // an invalid declaration limits nothing
 	strict = string(o["strict"]) == "true" || string(at(declared, "function.strict")) == "true"
-	return strict || given.Dialect == dialect.Gemini && !o.Has("parametersJsonSchema") && !o.Has("parameters_json_schema"),
-		strict
+	return strict || full != nil && !slices.ContainsFunc(full, o.Has), strict
 }
 
 // keywords are those of a schema, and of the schemas in it, that a provider reads.
@@ -147,13 +149,6 @@ type keywords struct {
 var everyProvider = keywords{outer: commonWords, inner: commonWords, deep: true}
 
 var commonWords = []string{"type", "description", "enum", "items", "properties", "required", "anyOf", "nullable"}
-
-// ollama is what Ollama reads of a tool's schema and of the schema of a property (Tool and ToolProperty of its
-// package api, 0.17). It drops the rest, and so do clients that are built on its types.
-var ollama = keywords{
-	outer: []string{"type", "$defs", "items", "required", "properties"},
-	inner: []string{"anyOf", "type", "items", "description", "enum", "properties"},
-}
 
 // in returns the schema with the keywords only.
 func (k keywords) in(schema any) any { return k.keep(schema, k.outer) }

@@ -1,12 +1,17 @@
 package anthropic
 
-import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+import (
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
 
 // Facts implements [dialect.Codec].
 func (messages) Facts() dialect.Facts {
 	return dialect.Facts{
 		Provider: "anthropic", Address: "https://api.anthropic.com", Path: "/messages",
 		BaseVariables: []string{"ANTHROPIC_BASE_URL"}, KeyVariables: []string{"ANTHROPIC_API_KEY"},
+		KeyHeader: "X-Api-Key", Header: http.Header{"Anthropic-Version": {"2023-06-01"}},
 		Volatile:  []string{"metadata"},
 		IDs:       []string{"messages.content.id", "messages.content.tool_use_id"},
 		LastEvent: `^event: ?message_stop\b|"type": ?"message_stop"`,

@@ -1,6 +1,9 @@
 package dialect
 
-import "net/url"
+import (
+	"net/http"
+	"net/url"
+)
 
 // Facts are what other packages need to know about a provider's API. Members of a body are given by paths: names with
 // dots between them, through arrays.
@@ -13,6 +16,9 @@ type Facts struct {
 	Provider, Address string
 	// BaseVariables and KeyVariables are the environment variables in which SDKs look for a base URL and a key.
 	BaseVariables, KeyVariables []string
+	// KeyHeader is the header with the key; "" for a bearer token. Header are the others that a request must have.
+	KeyHeader string
+	Header    http.Header
 	// Path ends the path of a request. Gateways add a prefix.
 	Path string
 	// Detail returns what the address says beside Path, and whether it is one of the dialect. Nil: it says nothing.
@@ -39,6 +45,10 @@ type Facts struct {
 
 // Form is what a provider's messages can hold, as far as it limits what can be required of a client.
 type Form struct {
+	// Native: the messages are MCP's own, with a place for everything.
+	Native bool
+	// Plain: there are no streams.
+	Plain bool
 	// Unnamed: answers do not name the model.
 	Unnamed bool
 	// ErrorFlag: a tool result has a flag for an error, or a member.
@@ -60,6 +70,12 @@ type Form struct {
 	// ParsedInputs: plain answers have the input of a tool use as JSON, not as a text that may be invalid.
 	// ParsedStreams: streams too.
 	ParsedInputs, ParsedStreams bool
+	// SchemaWords and PropertyWords are the keywords that the provider reads of a tool's schema, and of the schema of a
+	// property; nil: all.
+	SchemaWords, PropertyWords []string
+	// FullSchemas are the members of a tool whose schema may have all keywords. In others the provider accepts only the
+	// common ones. Nil: there are no others.
+	FullSchemas []string
 	// UsesNeverEnd: an answer with a tool use never has the finish reason of a usual end.
 	UsesNeverEnd bool
 }

@@ -53,9 +53,9 @@ func List[T any](r *Reader, o Members, path, name string, read func(to *T, raw j
 	if all == nil {
 		return nil
 	}
-	list := make([]T, len(all))
+	list, path := make([]T, len(all)), Join(path, name)
 	for i, raw := range all {
-		read(&list[i], raw, At(Join(path, name), i))
+		read(&list[i], raw, At(path, i))
 	}
 	return list
 }

@@ -13,11 +13,13 @@ func (codec) Facts() dialect.Facts {
 		Provider: "gemini", Address: "https://generativelanguage.googleapis.com", Detail: detail,
 		BaseVariables: []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"},
 		KeyVariables:  []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+		KeyHeader:     "X-Goog-Api-Key",
 		Volatile:      []string{"labels"},
 		IDs:           []string{"contents.parts.functionCall.id", "contents.parts.functionResponse.id"},
 		Conversation:  "contents", ToolNames: functionName.String(), End: "STOP",
 		SmallModel: "gemini-2.0-flash", SmallPart: "2.0-flash", LargeModel: "gemini-2.5-pro",
-		Form: dialect.Form{ErrorFlag: true, Doubles: true, LateUses: true, ParsedInputs: true, ParsedStreams: true},
+		Form: dialect.Form{ErrorFlag: true, Doubles: true, LateUses: true, ParsedInputs: true, ParsedStreams: true,
+			FullSchemas: []string{"parametersJsonSchema", "parameters_json_schema"}},
 	}
 }
 

@@ -8,6 +8,6 @@ func (codec) Facts() dialect.Facts {
 		Base: "/native", Provider: "native", Path: "/native", Volatile: []string{"_meta", "metadata"},
 		IDs:  []string{"messages.content.id", "messages.content.toolUseId"},
 		End:  string(dialect.EndTurn),
-		Form: dialect.Form{ErrorFlag: true},
+		Form: dialect.Form{Native: true, Plain: true, ErrorFlag: true},
 	}
 }

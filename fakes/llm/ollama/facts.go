@@ -13,6 +13,9 @@ func (chat) Facts() dialect.Facts {
 		End:        reasons[dialect.EndTurn],
 		SmallModel: "llama3.2:1b", SmallPart: "3.2:1b", LargeModel: "llama3.3",
 		Form: dialect.Form{NoToolChoice: true, NoAudio: true, BareImages: true, Unordered: true, LateUses: true,
-			ParsedInputs: true, ParsedStreams: true},
+			ParsedInputs: true, ParsedStreams: true,
+			// Tool and ToolProperty of Ollama's package api, 0.17. Clients that are built on its types drop the rest.
+			SchemaWords:   []string{"type", "$defs", "items", "required", "properties"},
+			PropertyWords: []string{"anyOf", "type", "items", "description", "enum", "properties"}},
 	}
 }

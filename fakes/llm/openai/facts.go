@@ -35,5 +35,6 @@ var facts = dialect.Facts{
 	ToolNames: `^[a-zA-Z0-9_-]{1,64}$`,
 	Base:      "/v1", Provider: "openai", Address: "https://api.openai.com",
 	BaseVariables: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, KeyVariables: []string{"OPENAI_API_KEY"},
-	Volatile: []string{"user", "safety_identifier", "prompt_cache_key", "metadata"},
+	KeyHeader: "Api-Key", // of Azure; others have a bearer token
+	Volatile:  []string{"user", "safety_identifier", "prompt_cache_key", "metadata"},
 }
