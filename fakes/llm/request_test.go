@@ -36,3 +36,9 @@ func TestDecodeReadsRecordedRequests(t *testing.T) {
 	_, err = Decode("gopher", "/", nil)
 	require.ErrorContains(t, err, `dialect "gopher" is unknown: want one of native, openai-chat, `)
 }
+
+func TestCheckAddsTheHeadersThatTheProviderRequires(t *testing.T) {
+	question := `{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":"hi"}]`
+	require.NoError(t, Check("anthropic", "/v1/messages", []byte(question+`}`)))
+	require.ErrorContains(t, Check("anthropic", "/v1/messages", []byte(question+`,"top_p":2}`)), "top_p")
+}
