@@ -31,7 +31,7 @@ func (t *tool) checkParameters(member string, strict bool) *dialect.Error {
 	case !top.Has("properties"):
 		why = "In context=(), object schema missing properties."
 	default:
-		why = schemaViolation(t.parameters, nil, strict)
+		why = violation(top, nil, strict)
 	}
 	if why == "" {
 		return nil
@@ -45,8 +45,7 @@ var (
 	strictFormats = dialect.Set("date-time time date duration email hostname ipv4 ipv6 uuid")
 )
 
-// schemaViolation describes the first violation in a schema; "" for none. Every array has items. In a strict tool each
-// object also requires all its properties and allows no others.
+// schemaViolation describes the first violation in a schema; "" for none.
 func schemaViolation(raw json.RawMessage, at []string, strict bool) string {
 	if text, isText := dialect.TextOf(raw); isText {
 		return fmt.Sprintf("'%s' is not of type 'object', 'boolean'", text)
@@ -55,6 +54,12 @@ func schemaViolation(raw json.RawMessage, at []string, strict bool) string {
 	if dialect.ReadPart(raw, &s) != nil {
 		return ""
 	}
+	return violation(s, at, strict)
+}
+
+// violation is that of a schema that is an object. Every array has items. In a strict tool each object also requires all
+// its properties and allows no others.
+func violation(s dialect.Members, at []string, strict bool) string {
 	why := ""
 	if s.Text("type") == "array" && !s.Has("items") {
 		why = "array schema missing items."

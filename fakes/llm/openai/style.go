@@ -172,7 +172,7 @@ var (
 func (s style) AccountHeader() string { return "Openai-Organization" }
 
 func (s *style) header(contentType, id string) http.Header {
-	h := make(http.Header, 16)
+	h := make(http.Header, 12)
 	maps.Copy(h, s.headers)
 	h["Content-Type"], h["X-Request-Id"] = []string{contentType}, []string{id}
 	if s.isMistral {
