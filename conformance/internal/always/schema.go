@@ -128,8 +128,8 @@ func definitionsOf(schema map[string]any) map[string]any {
 	return definitions
 }
 
-// limitsSchemas reports whether a tool was offered in a form in which the provider accepts only a few keywords: a strict
-// schema, or one that is not in a member for full schemas.
+// limitsSchemas reports whether a tool was offered in a form in which the provider accepts only a few keywords: with a
+// strict schema, or with one that is not in a member for full schemas.
 func limitsSchemas(given *dialect.Request, tool *dialect.Tool, full []string) (limited, strict bool) {
 	declared := at(given.Body, tool.Path)
 	var o dialect.Object

@@ -57,8 +57,8 @@ func schemaViolation(raw json.RawMessage, at []string, strict bool) string {
 	return violation(s, at, strict)
 }
 
-// violation is that of a schema that is an object. Every array has items. In a strict tool each object also requires all
-// its properties and allows no others.
+// violation describes that of a schema that is an object. Every array has items. In a strict tool each object also
+// requires all its properties and allows no others.
 func violation(s dialect.Members, at []string, strict bool) string {
 	why := ""
 	if s.Text("type") == "array" && !s.Has("items") {
