@@ -53,7 +53,7 @@ type Suite struct {
 	Progress func(harness.Progress)
 	// Checkpoint is called during Run when sessions have ended, with the results so far, marked as interrupted, and the
 	// traces in the order in which their sessions ended. The first of them are those of the previous call. It is called by
-	// one goroutine, and not after Run has returned. Nil for no call.
+	// one goroutine, and not after Run has returned. [Suite.Play] calls it without results. Nil for no call.
 	Checkpoint func(*report.Results, []*trace.Trace)
 	// Fuzz is the number of malformed requests per revision that Seed generates in addition to the catalogue's.
 	Fuzz int
@@ -81,13 +81,7 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	if err != nil {
 		return nil, nil, err
 	}
-	ended := func(*trace.Trace) {}
-	if s.Checkpoint != nil {
-		c := startCheckpoints(func(ended []*trace.Trace) { s.checkpoint(ended, revisions, chosen) })
-		defer c.stop()
-		ended = c.add
-	}
-	traces, err := s.play(ctx, revisions, chosen, ended)
+	traces, err := s.play(ctx, revisions, chosen, func(ended []*trace.Trace) { s.checkpoint(ended, revisions, chosen) })
 	var usage *harness.CommandError
 	if errors.As(err, &usage) {
 		return nil, nil, usage
@@ -108,14 +102,15 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	return rs, traces, err
 }
 
-// Play plays without judging, as a shard of a run does. [Suite.Judge] judges the traces of all shards.
+// Play plays without judging, as a shard of a run does. [Suite.Judge] judges the traces of all shards. When the context
+// ends, it returns the traces so far, with the context's error.
 func (s *Suite) Play(ctx context.Context) ([]*trace.Trace, error) {
 	suite := *s
 	chosen, revisions, err := suite.choose()
 	if err != nil {
 		return nil, err
 	}
-	return suite.play(ctx, revisions, chosen, nil)
+	return suite.play(ctx, revisions, chosen, func(ended []*trace.Trace) { suite.Checkpoint(nil, ended) })
 }
 
 // Judge judges the traces of all shards as Run would have judged the whole run. The traces of each shard are in the
@@ -193,11 +188,17 @@ func (s *Suite) revisions() ([]server.Revision, error) {
 	return revisions, nil
 }
 
-// play plays the revisions, concurrently if Parallel allows it, and returns the traces in their order. It calls ended
-// for each session; nil for no call.
+// play plays the revisions, concurrently if Parallel allows it, and returns the traces in their order. If the suite has
+// checkpoints, it calls checkpoint with the sessions that have ended.
 func (s *Suite) play(
-	ctx context.Context, revisions []server.Revision, chosen *selection, ended func(*trace.Trace),
+	ctx context.Context, revisions []server.Revision, chosen *selection, checkpoint func([]*trace.Trace),
 ) ([]*trace.Trace, error) {
+	var ended func(*trace.Trace)
+	if s.Checkpoint != nil {
+		c := startCheckpoints(checkpoint)
+		defer c.stop()
+		ended = c.add
+	}
 	traces := make([][]*trace.Trace, len(revisions))
 	errs := make([]error, len(revisions))
 	atOnce := max(min(s.Parallel, len(revisions)), 1) // Each revision gets its share of the concurrent sessions.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
@@ -59,21 +61,28 @@ func (c *runCommand) validateShard() error {
 	return nil
 }
 
-// playShard plays a part of the run and saves its traces. It fails only if it could not play.
+// playShard plays a part of the run and saves its traces, also those of a part that is killed or interrupted, which has
+// no shard.json. It fails only if it could not play.
 func (c *runCommand) playShard(
 	ctx context.Context, suite *conformance.Suite, s streams, args arguments, done func(),
 ) error {
 	suite.Shard, suite.Shards, _ = c.parts() // valid, by validateShard
+	saved := 0
+	suite.Checkpoint = func(_ *report.Results, traces []*trace.Trace) {
+		if saveTraces(c.Out, traces, saved) == nil { // An error shows again at the end of the run.
+			saved = len(traces)
+		}
+	}
 	traces, err := suite.Play(ctx)
 	done()
-	if ctx.Err() != nil {
+	if saveErr := saveTraces(c.Out, traces, 0); saveErr != nil {
+		err = errors.Join(err, &exitError{exitHarness, saveErr})
+	}
+	switch {
+	case ctx.Err() != nil:
 		release(c.Out)
-		return &exitError{exitInterrupted, errors.New("interrupted: the shard is not complete, and was not written")}
-	}
-	if err == nil {
-		err = saveTraces(c.Out, traces, 0)
-	}
-	if err != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted: the shard is not complete: play it again")}
+	case err != nil:
 		release(c.Out)
 		return err
 	}
@@ -169,7 +178,7 @@ func readShards(dirs []string) ([]shard, []*trace.Trace, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		more, err := readTraces(filepath.Join(dir, "traces"))
+		more, err := readTraces(filepath.Join(one.dir, "traces"))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -205,10 +214,19 @@ func (s *shard) differs(other *shard) string {
 	return ""
 }
 
+// readShard reads the shard in a folder of --out. If its first run was killed, [claim] gave the next a folder in it.
 func readShard(dir string) (shard, error) {
-	one := shard{dir: dir}
 	path := filepath.Join(dir, shardName)
+	if again, _ := filepath.Glob(filepath.Join(dir, "run-*", shardName)); len(again) > 0 {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			path = again[0]
+		}
+	}
+	one := shard{dir: filepath.Dir(path)}
 	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return one, fmt.Errorf("%s has no complete shard (%s): play it again", dir, shardName)
+	}
 	if err != nil {
 		return one, fmt.Errorf("reading a shard: %w", err)
 	}
