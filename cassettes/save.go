@@ -10,6 +10,15 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
+// ErrWrite is the error of a file that cannot be written, as opposed to one that is invalid or has nothing to record.
+var ErrWrite = errors.New("cannot write the cassette")
+
+// writeError is an ErrWrite with its cause as the message.
+type writeError struct{ error }
+
+func (e writeError) Is(target error) bool { return target == ErrWrite }
+func (e writeError) Unwrap() error        { return e.error }
+
 // write saves a cassette, whose YAML is document, and its timings (nil: none). It first reads the YAML back and
 // compares: earlier versions of the library silently lost spaces at the beginning of bodies.
 func write(path string, origin Origin, saved []*cassette.Interaction, document []byte, when []timing) error {
@@ -33,9 +42,6 @@ func write(path string, origin Origin, saved []*cassette.Interaction, document [
 			}
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
 	staged := []file{{path, commented}}
 	if when != nil {
 		beside := (&timings{Interactions: when}).encode()
@@ -44,11 +50,14 @@ func write(path string, origin Origin, saved []*cassette.Interaction, document [
 		}
 		staged = []file{{timingFile(path), beside}, staged[0]}
 	}
-	if err := replace(staged...); err != nil || when != nil {
-		return err
+	if err := replace(staged...); err != nil {
+		return writeError{err}
 	}
-	if err := os.Remove(timingFile(path)); !errors.Is(err, os.ErrNotExist) {
-		return err
+	if when != nil {
+		return nil
+	}
+	if err := os.Remove(timingFile(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return writeError{err}
 	}
 	return nil
 }
@@ -58,8 +67,11 @@ type file struct {
 	data []byte
 }
 
-// replace writes all files or none: it writes temporary files first and then renames them.
+// replace writes all files or none: it writes temporary files first and then renames them. All are in one folder.
 func replace(files ...file) error {
+	if err := os.MkdirAll(filepath.Dir(files[0].path), 0o755); err != nil {
+		return err
+	}
 	var temporaries []string
 	for _, f := range files {
 		temporary, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*")
@@ -95,7 +107,7 @@ func writable(path string) error {
 	}
 	probe, err := os.CreateTemp(folder, "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("cannot create files in the folder %s: %w", folder, cause(err))
+		return writeError{fmt.Errorf("cannot create files in the folder %s: %w", folder, cause(err))}
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

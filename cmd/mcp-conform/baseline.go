@@ -68,10 +68,10 @@ func (c *baselineCommand) Run(s streams) error {
 			fmt.Fprintf(s.err, "mcp-conform: %s: no failure of this run matches %s\n", c.Import, strings.Join(names, ", "))
 		}
 	}
-	for _, change := range changes {
-		fmt.Fprintln(s.out, change)
-	}
+	_, unseen := fmt.Fprint(s.out, strings.Join(append(changes, ""), "\n"))
 	switch {
+	case unseen != nil && !c.Update:
+		return unseen
 	case len(changes) == 0:
 		fmt.Fprintf(s.err, "mcp-conform: %s fits these results\n", c.File)
 		return nil
@@ -82,7 +82,7 @@ func (c *baselineCommand) Run(s streams) error {
 		return &exitError{exitHarness, err}
 	}
 	fmt.Fprintf(s.err, "mcp-conform: wrote %s\n", c.File)
-	return nil
+	return unseen
 }
 
 // readBaseline reads the file of --baseline; nil without the flag.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -159,7 +160,7 @@ type cassetteImport struct {
 
 // Run converts all files that it can, and reports the others.
 func (c *cassetteImport) Run(s streams) error {
-	failed := 0
+	failed, unwritten := 0, false
 	for _, file := range c.Files {
 		name := strings.TrimSuffix(filepath.Base(file), ".gz")
 		to := filepath.Join(c.Folder, strings.TrimSuffix(name, filepath.Ext(name))+".yaml")
@@ -167,12 +168,17 @@ func (c *cassetteImport) Run(s streams) error {
 		if err != nil {
 			fmt.Fprintf(s.err, "mcp-conform: %v\n", err)
 			failed++
+			unwritten = unwritten || errors.Is(err, cassettes.ErrWrite)
 			continue
 		}
 		fmt.Fprintf(s.out, "%s: %d interactions from %s\n", to, n, file)
 	}
-	if failed > 0 {
-		return usage(fmt.Errorf("%d of %d files were not imported", failed, len(c.Files)))
+	if failed == 0 {
+		return nil
 	}
-	return nil
+	err := fmt.Errorf("%d of %d files were not imported", failed, len(c.Files))
+	if unwritten {
+		return &exitError{exitHarness, err}
+	}
+	return usage(err)
 }

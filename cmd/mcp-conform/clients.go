@@ -14,7 +14,8 @@ import (
 )
 
 // clients are the configured clients that a command line names, and their configuration; nil for a command line with a
-// command, or with none.
+// client of its own, or without a configuration. Where one is, the default client is nobody's: its success would hide
+// that no client of the configuration ran.
 func (c *runCommand) clients(args arguments) ([]string, *configFile, error) {
 	named := len(c.Command) > 0 && !slices.Contains(args, "--")
 	there := exists(c.Config) || c.Config != configName // A missing file that is named is an error.
@@ -23,24 +24,34 @@ func (c *runCommand) clients(args arguments) ([]string, *configFile, error) {
 		return nil, nil, errors.New("found both --all and names or a command: use one of them")
 	case c.All && !there:
 		return nil, nil, fmt.Errorf("--all: there is no %s: mcp-conform init writes one", c.Config)
-	case !c.All && !(named && there): // a command, with or without --
+	case !there, c.Builtin != "" && !c.All && !named, len(c.Command) > 0 && !named:
 		return nil, nil, nil
 	}
 	file, err := readConfig(c.Config)
 	if err != nil {
 		return nil, nil, err
 	}
-	known := file.names()
 	if c.All {
-		return known, file, nil
+		return file.names(), file, nil
 	}
-	for _, name := range c.Command {
-		if !slices.Contains(known, name) {
-			return nil, nil, fmt.Errorf("unknown client %q in %s; %s", name, c.Config,
-				hint(name, known, "use one of "+strings.Join(known, ", ")+", or -- before a command"))
+	return c.Command, file, file.known(c.Command)
+}
+
+// known returns an error for names that are no clients of the configuration, and for none.
+func (f *configFile) known(names []string) error {
+	all := f.names()
+	list := strings.Join(all, ", ")
+	if len(names) == 0 {
+		return fmt.Errorf("the client is missing: name one of %s (%s), or use --all, or --client builtin:reference", list,
+			f.path)
+	}
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("unknown client %q in %s; %s", name, f.path,
+				hint(name, all, "use one of "+list+", or -- before a command"))
 		}
 	}
-	return c.Command, file, nil
+	return nil
 }
 
 // runClients runs configured clients one after the other. All are checked before the first one runs.

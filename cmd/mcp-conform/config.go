@@ -95,8 +95,12 @@ func (f *configFile) arguments(name string, flags []*kong.Flag, given map[string
 	for _, flag := range flags {
 		b.words = append(b.words, given[flag.Name]...)
 	}
-	if b.command != nil {
+	builtin := func(word string) bool { return strings.HasPrefix(word, "--client=") }
+	switch {
+	case b.command != nil:
 		b.words = append(append(b.words, "--"), b.command...)
+	case !slices.ContainsFunc(b.words, builtin):
+		return nil, f.wrong(errors.New("expected the client's command, found none"), "clients", name)
 	}
 	return b.words, nil
 }

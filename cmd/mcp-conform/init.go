@@ -64,7 +64,7 @@ func (c *initCommand) Run(s streams) error {
 	}
 	target := func(name string) string { return filepath.Join(c.Dir, strings.TrimSuffix(name, ".txt")) }
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return usage(fmt.Errorf("init: %w", err))
+		return &exitError{exitHarness, fmt.Errorf("init: %w", err)}
 	}
 	for _, e := range entries {
 		if _, err := os.Lstat(target(e.Name())); !errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +79,9 @@ func (c *initCommand) Run(s streams) error {
 		if err != nil {
 			return &exitError{exitHarness, err}
 		}
-		fmt.Fprintln(s.out, target(e.Name()))
+		if _, err := fmt.Fprintln(s.out, target(e.Name())); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(s.err, "mcp-conform: next:", cmp.Or(next[c.Kind], "the command at the beginning of "+configName))
 	return nil

@@ -78,7 +78,7 @@ func (c *recordedCommand) run(
 	before, _ := os.ReadFile(file) // nil for a new file
 	proxy, err := cassettes.StartProxy(file, options...)
 	if err != nil {
-		return usage(err)
+		return cassetteError(err)
 	}
 	run := exec.CommandContext(ctx, path, command[1:]...)
 	run.Stdin, run.Stdout, run.Stderr = os.Stdin, s.out, s.err
@@ -88,6 +88,9 @@ func (c *recordedCommand) run(
 	ran := run.Run()
 	if ran != nil || ctx.Err() != nil { // A command may end with 0 when it is interrupted.
 		proxy.KeepUnused()
+	}
+	if ran != nil {
+		ran = fmt.Errorf("the command failed: %w", ran)
 	}
 	written := proxy.Close()
 	after, _ := os.ReadFile(file)
@@ -100,15 +103,28 @@ func (c *recordedCommand) run(
 	default:
 		fmt.Fprintf(s.err, "mcp-conform: recorded in %s\n", file)
 	}
+	return recordExit(ctx, ran, written)
+}
+
+// recordExit chooses the exit code: the highest of 130, 3 and 1 that applies. The second error is printed already.
+func recordExit(ctx context.Context, ran, written error) error {
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, errors.New("interrupted")}
-	case ran != nil:
-		return &exitError{exitFailed, fmt.Errorf("the command failed: %w", ran)}
-	case written != nil:
-		return &exitError{exitFailed, nil}
+	case errors.Is(written, cassettes.ErrWrite):
+		return &exitError{exitHarness, ran}
+	case ran != nil || written != nil:
+		return &exitError{exitFailed, ran}
 	}
 	return nil
+}
+
+// cassetteError is a cassette that cannot be written, or a mistake of the caller.
+func cassetteError(err error) error {
+	if errors.Is(err, cassettes.ErrWrite) {
+		return &exitError{exitHarness, err}
+	}
+	return usage(err)
 }
 
 func (c *recordedCommand) options() ([]cassettes.Option, error) {

@@ -80,7 +80,7 @@ func (files reportFiles) prepare() error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := files[name]
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return usage(fmt.Errorf("--report: expected a file that can be written: %w", err))
+			return &exitError{exitHarness, fmt.Errorf("--report: expected a file that can be written: %w", err)}
 		}
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 			return usage(fmt.Errorf("--report: expected a file, found the folder or device %s", path))
@@ -90,7 +90,7 @@ func (files reportFiles) prepare() error {
 			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
 		}
 		if err != nil {
-			return usage(fmt.Errorf("--report: expected a file that can be written: %s: %w", path, err))
+			return &exitError{exitHarness, fmt.Errorf("--report: expected a file that can be written: %s: %w", path, err)}
 		}
 	}
 	return nil

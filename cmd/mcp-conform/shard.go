@@ -224,7 +224,7 @@ func readShard(dir string) (shard, error) {
 	}
 	one := shard{dir: filepath.Dir(path)}
 	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, there := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && there == nil {
 		return one, fmt.Errorf("%s has no complete shard (%s): play it again", dir, shardName)
 	}
 	if err != nil {
