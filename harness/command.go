@@ -76,7 +76,7 @@ func runProcess(
 	for _, o := range outputs {
 		o.close(grace)
 	}
-	p.Stdout, p.Stderr = hidden(outputs[0].kept.String()), hidden(outputs[1].kept.String())
+	p.Stdout, p.Stderr = outputs[0].kept.String(), outputs[1].kept.String()
 	return p, nil
 }
 

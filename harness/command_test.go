@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -169,6 +170,17 @@ func TestAFloodOfOutputIsBounded(t *testing.T) {
 	dropped, err := strconv.Atoi(parts[2])
 	require.NoError(t, err)
 	require.Equal(t, 3000000+len("the beginning\n")+len("the end\n"), len(parts[1])+dropped+len(parts[3]))
+}
+
+func TestAKeyThatIsCutIsHidden(t *testing.T) {
+	const token = "ghp_0123456789abcdefghij"
+	t.Setenv("GITHUB_TOKEN", token)
+	fill := func(n int) string { return fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x >&2;", n) }
+	show := "printf " + token + " >&2;"
+	p := end(t, shell(fill(4<<10-16)+show+fill(9000)+show+fill(16<<10-8)), 0)
+	require.True(t, p.Clean(), "%+v", p)
+	require.Equal(t, strings.Repeat("x", 4<<10-16)+"$GITHUB_TOKEN\n… 9024 bytes omitted …\n$GITHUB_TOKEN"+
+		strings.Repeat("x", 16<<10-8), p.Stderr)
 }
 
 func TestPlaceholdersAreReplacedAndTheURLComesLast(t *testing.T) {

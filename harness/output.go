@@ -159,16 +159,17 @@ func (k *headTail) trim() {
 	}
 }
 
-// String returns the kept text, with a line between the two parts that counts the missing bytes.
+// String returns the kept text, with a line between the two parts that counts the missing bytes. The keys and tokens of
+// our environment are replaced by the names of their variables: a client may print them.
 func (k *headTail) String() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.trim(); k.dropped == 0 {
-		return valid(string(k.head) + string(k.tail))
+		return valid(leak.Hide(os.Environ(), string(k.head)+string(k.tail))[0])
 	}
-	return fmt.Sprintf("%s\n… %d bytes omitted …\n%s", valid(string(k.head)), k.dropped, valid(string(k.tail)))
+	head, tail := leak.HideCut(os.Environ(), string(k.head), string(k.tail))
+	return fmt.Sprintf("%s\n… %d bytes omitted …\n%s", valid(head), k.dropped, valid(tail))
 }
 
-// hidden returns a text with the keys and tokens of our environment replaced by the names of their variables: a client
-// may print them, or get them as arguments.
+// hidden returns a text without the keys and tokens of our environment: a client may get them as arguments.
 func hidden(text string) string { return leak.Hide(os.Environ(), text)[0] }

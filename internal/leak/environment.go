@@ -28,13 +28,9 @@ func InEnvironment(environment []string) []Secret {
 // Hide returns the texts with the secrets of an environment replaced by the names of their variables, such as
 // $GITHUB_TOKEN. Values shorter than [MinLength] stay. It does not know their other forms.
 func Hide(environment []string, texts ...string) []string {
-	secrets := InEnvironment(environment)
-	slices.SortStableFunc(secrets, func(a, b Secret) int { return cmp.Compare(len(b.Value), len(a.Value)) })
 	var pairs []string
-	for _, s := range secrets {
-		if len(s.Value) >= MinLength {
-			pairs = append(pairs, s.Value, "$"+s.Name)
-		}
+	for _, s := range longestFirst(environment) {
+		pairs = append(pairs, s.Value, "$"+s.Name)
 	}
 	hider := strings.NewReplacer(pairs...)
 	texts = slices.Clone(texts)
@@ -42,4 +38,38 @@ func Hide(environment []string, texts ...string) []string {
 		texts[i] = hider.Replace(text)
 	}
 	return texts
+}
+
+// longestFirst returns the secrets to hide. One may begin with another.
+func longestFirst(environment []string) []Secret {
+	secrets := slices.DeleteFunc(InEnvironment(environment), func(s Secret) bool { return len(s.Value) < MinLength })
+	slices.SortStableFunc(secrets, func(a, b Secret) int { return cmp.Compare(len(b.Value), len(a.Value)) })
+	return secrets
+}
+
+// leastPiece is the length from which the piece of a secret is hidden, in bytes. A shorter one says nothing.
+const leastPiece = 4
+
+// HideCut is [Hide] for the two ends of a text whose middle is missing. It also hides a secret of which the cut left
+// only the beginning, or only the end.
+func HideCut(environment []string, head, tail string) (string, string) {
+	var last, first piece
+	for _, s := range longestFirst(environment) {
+		for n := len(s.Value); n >= leastPiece; n-- {
+			if n > last.length && strings.HasSuffix(head, s.Value[:n]) {
+				last = piece{n, "$" + s.Name}
+			}
+			if n > first.length && strings.HasPrefix(tail, s.Value[len(s.Value)-n:]) {
+				first = piece{n, "$" + s.Name}
+			}
+		}
+	}
+	both := Hide(environment, head[:len(head)-last.length], tail[first.length:])
+	return both[0] + last.name, first.name + both[1]
+}
+
+// piece is the part of a secret that a cut left.
+type piece struct {
+	length int
+	name   string
 }

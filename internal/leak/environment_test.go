@@ -20,3 +20,17 @@ func TestSecretsOfTheEnvironmentAreHidden(t *testing.T) {
 	require.Nil(t, leak.Hide(environment))
 	require.Equal(t, []string{"as it is"}, leak.Hide(nil, "as it is"))
 }
+
+func TestTheSecretsAtACutAreHidden(t *testing.T) {
+	environment := []string{"A_KEY=0123456789abcdefgh", "B_KEY=0123456789ab", "C_KEY=wxyz--------wxyz"}
+	for _, c := range []struct{ head, tail, wantHead, wantTail string }{
+		{"the key 0123456789abcdef", "cdefgh is it", "the key $A_KEY", "$A_KEY is it"},
+		{"no 012", "fgh no", "no 012", "fgh no"},
+		{"whole wxyz--------wxyz", "wxyz--------wxyz whole", "whole $C_KEY", "$C_KEY whole"},
+		{"inside 0123456789ab, too", "and 0123456789abcdefgh", "inside $B_KEY, too", "and $A_KEY"},
+		{"", "", "", ""},
+	} {
+		head, tail := leak.HideCut(environment, c.head, c.tail)
+		require.Equal(t, []string{c.wantHead, c.wantTail}, []string{head, tail})
+	}
+}
