@@ -5,12 +5,12 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 GOWORK=off go build -trimpath -ldflags="-s -w" -o /mcp-conform ./cmd/mcp-conform && mkdir -m 1777 /empty
+# Any user may write to /tmp and /work: docker run --user, with a folder of that user, is common in CI.
+RUN mkdir -p /image && mkdir -m 1777 /image/tmp /image/work && \
+    CGO_ENABLED=0 GOWORK=off go build -trimpath -ldflags="-s -w" -o /image/ ./cmd/mcp-conform
 
 FROM scratch
-COPY --from=build /mcp-conform /mcp-conform
-COPY --from=build --chown=65532:65532 /empty /tmp
-COPY --from=build --chown=65532:65532 /empty /work
+COPY --from=build /image /
 USER 65532:65532
 WORKDIR /work
 ENTRYPOINT ["/mcp-conform"]

@@ -82,12 +82,15 @@ type place struct{ dir, home, config string }
 
 // prepare writes the files of a start below dir.
 func (c *Client) prepare(dir string, env *Env) (place, error) {
-	p := place{dir: dir, home: os.Getenv("HOME")}
-	if !c.Setup.OwnHome && (c.Agent || c.Setup.Templates != nil) {
+	p := place{dir: dir, home: ourHome()}
+	switch {
+	case c.Setup.OwnHome && p.home == "":
+		return p, errors.New("the client needs its home folder, but HOME is not set")
+	case !c.Setup.OwnHome && (c.Agent || c.Setup.Templates != nil):
 		p.home = filepath.Join(dir, "home")
-	}
-	if err := os.MkdirAll(p.home, 0o700); err != nil {
-		return p, err
+		if err := os.Mkdir(p.home, 0o700); err != nil {
+			return p, err
+		}
 	}
 	paths := make([]string, len(c.Setup.Templates))
 	for i, t := range c.Setup.Templates {
@@ -114,6 +117,12 @@ func (c *Client) prepare(dir string, env *Env) (place, error) {
 	return p, nil
 }
 
+// ourHome is our home folder, which a client gets that needs none of its own; "" if there is none, as in a container.
+func ourHome() string {
+	home, _ := os.UserHomeDir()
+	return home
+}
+
 // caches are folders of package managers that a new home folder would make empty, by variable.
 var caches = map[string]string{"npm_config_cache": ".npm", "UV_CACHE_DIR": ".cache/uv", "PIP_CACHE_DIR": ".cache/pip",
 	"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "GOPATH": "go", "GOCACHE": ".cache/go-build",
@@ -123,14 +132,14 @@ var caches = map[string]string{"npm_config_cache": ".npm", "UV_CACHE_DIR": ".cac
 // temporary files comes last: only this start of the client receives its value.
 func (p *place) variables() []string {
 	var set []string
-	if ours := os.Getenv("HOME"); p.home != ours {
+	if ours := ourHome(); p.home != ours {
 		set = []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
 		for name, folder := range map[string]string{"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share",
 			"XDG_STATE_HOME": ".local/state", "XDG_CACHE_HOME": ".cache"} {
 			set = append(set, name+"="+filepath.Join(p.home, folder))
 		}
 		for name, folder := range caches {
-			if _, err := os.Stat(filepath.Join(ours, folder)); err == nil && os.Getenv(name) == "" {
+			if _, err := os.Stat(filepath.Join(ours, folder)); err == nil && ours != "" && os.Getenv(name) == "" {
 				set = append(set, name+"="+filepath.Join(ours, folder))
 			}
 		}
