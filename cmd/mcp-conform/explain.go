@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/nearest"
 )
@@ -84,11 +85,8 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 	}
 	explainLine(b, "reproduce", "mcp-conform run"+selected+" -- COMMAND")
 	scenario, name, _ := strings.Cut(c.ID, "/")
-	explainLine(b, "page", checkPages+scenario+".md#"+name)
+	explainLine(b, "page", report.CheckPages(version())+scenario+".md#"+name)
 }
-
-// checkPages is where the pages of the checks are.
-const checkPages = "https://github.com/mcp-conform/mcp-conform/blob/main/docs/checks/"
 
 // clientScenario begins the IDs of the checks of the client as a whole.
 const clientScenario = "client/"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
 	page "github.com/mcp-conform/mcp-conform/harness/report/html"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
@@ -53,6 +54,7 @@ addEventListener("load", async () => {
   reach.querySelectorAll(".step.marked").forEach((s) => s.open = true);
   await wait();
   seen.digits = reach.querySelector(".step.marked pre").textContent.includes("9007199254740993.0");
+  seen.page = [...reach.querySelectorAll("dd a")].map((a) => a.href).filter((a) => a.includes("/docs/")).join();
   seen.arrows = reach.querySelectorAll(".arrow").length;
   seen.marks = [...reach.querySelectorAll(".step mark")].map((m) => m.textContent.replace(/\s+/g, " "));
   const light = getComputedStyle(document.body).backgroundColor;
@@ -98,7 +100,7 @@ func TestABrowserShowsTheMatrix(t *testing.T) {
 		Errors                                              []string
 		Findings, Scenarios, Checks, Differ, Found, Columns int
 		Focused, Cleared, Theme, Wide, Digits               bool
-		Search                                              string
+		Search, Page                                        string
 		Arrows                                              int
 		Marks                                               []string
 	}
@@ -112,6 +114,7 @@ func TestABrowserShowsTheMatrix(t *testing.T) {
 	require.Equal(t, "query", seen.Search)
 	require.Equal(t, 1, seen.Found)
 	require.True(t, seen.Cleared, "a cell of the overview shows its finding, whatever the filters are")
+	require.Equal(t, report.CheckPages("")+"parallel.md#results-reach-model", seen.Page)
 	require.GreaterOrEqual(t, seen.Arrows, 4)
 	require.Contains(t, strings.Join(seen.Marks, "\n"), "eighteen degrees", "the results that the server sent are marked")
 	require.True(t, seen.Digits, "a number is shown as it was on the wire")

@@ -45,6 +45,7 @@ func Encode(runs []Run, strict bool) []byte {
 // The data of the page. Short names keep a page of many runs small.
 type pageData struct {
 	Title     string       `json:"title"`
+	Pages     string       `json:"pages"` // of the checks
 	Runs      []runData    `json:"runs"`
 	Checks    []checkData  `json:"checks"`
 	Columns   []columnData `json:"columns"`
@@ -113,6 +114,9 @@ func document(runs []Run, strict bool) *pageData {
 	}
 	for n, run := range runs {
 		d.addRun(n, run, strict, index)
+	}
+	if len(runs) > 0 {
+		d.Pages = report.CheckPages(runs[0].Tool)
 	}
 	if len(runs) == 1 {
 		d.Title = runs[0].Client + " · mcp-conform"

@@ -44,6 +44,7 @@ func run(client string) html.Run {
 
 type data struct {
 	Title  string
+	Pages  string
 	Checks []struct{ S, C string }
 	Runs   []struct {
 		Client string
@@ -78,6 +79,7 @@ func decode(t *testing.T, page []byte) *data {
 func TestAPageHasEveryResultAndTheMessagesOfItsFindings(t *testing.T) {
 	d := decode(t, html.Encode([]html.Run{run("one")}, false))
 	require.Equal(t, "one · mcp-conform", d.Title)
+	require.Equal(t, "https://github.com/mcp-conform/mcp-conform/blob/main/docs/checks/", d.Pages)
 	require.Len(t, d.Columns, 2)
 	require.Equal(t, "pf", d.Columns[0].Cells)
 	require.Equal(t, ".k", d.Columns[1].Cells)

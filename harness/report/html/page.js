@@ -18,6 +18,8 @@ function el(name, props, ...children) {
 }
 const columnName = (c) => (data.runs.length > 1 ? data.runs[c.run].client + " " : "") + c.revision;
 const checkName = (i) => data.checks[i].s + "/" + data.checks[i].c;
+const checkPage = (i) => data.pages + data.checks[i].s + ".md#" + data.checks[i].c;
+const link = (url, text) => /^https?:/.test(url) ? el("a", { href: url, rel: "noreferrer" }, text) : text;
 
 // Findings that a reader fixes at once: one check, one verdict, one message but for numbers, in several columns.
 const groups = [];
@@ -55,12 +57,13 @@ function tally(column, indexes) {
   for (const v of shown) bar.append(el("span", { cls: "v-" + v, style: `flex:${counts[v]}` }));
   const cell = el("td", { title, cls: column.cls }, shown.length ? bar : "");
   const bad = shown.filter((v) => "fhowk".includes(v));
-  for (const v of bad.length ? bad : shown.slice(0, 1)) cell.append(el("span", { cls: "v-" + v }, `${counts[v]} ${verdicts[v][0]} `));
+  const best = [[..."pin"].find((v) => counts[v]), "u"].filter((v) => counts[v]);
+  for (const v of bad.length ? bad : best) cell.append(el("span", { cls: "v-" + v }, `${counts[v]} ${verdicts[v][0]} `));
   return cell;
 }
 
 function checkRow(i) {
-  const row = el("tr", { cls: "check" }, el("th", { scope: "row" }, data.checks[i].c));
+  const row = el("tr", { cls: "check" }, el("th", { scope: "row" }, link(checkPage(i), data.checks[i].c)));
   data.columns.forEach((column, n) => {
     const v = column.cells[i];
     const title = `${checkName(i)}, ${columnName(column)}: ${verdicts[v][1]}` + (v === "." ? "" : `: ${data.texts[column.messages[i]]}`);
@@ -219,6 +222,7 @@ function body(f) {
   if (f.requirement) line("requirement", f.requirement.text || "", " ", link(f.requirement.url, f.requirement.id));
   line("likely cause", f.cause || "");
   line("fix", f.fix || "");
+  line("about the check", link(checkPage(f.check), "rule, causes, and an example that fails"));
   if (f.reproduce) line("reproduce", el("code", {}, f.reproduce));
   const parts = [dl];
   if ((f.around || []).length) parts.push(el("h3", {}, "What happened", el("span", { cls: "soft" }, ` in ${f.case} · click a message to read it`)), picture(f));
@@ -227,7 +231,6 @@ function body(f) {
     ...failing.map((c) => el("li", {}, el("code", {}, c.case), " ", c.message))));
   return parts;
 }
-const link = (url, text) => /^https?:/.test(url) ? el("a", { href: url, rel: "noreferrer" }, text) : text;
 
 function details(g) {
   const f = g.members[0], v = f.cell;
