@@ -83,14 +83,14 @@ func TestVariationsPassEveryCheckUnderConditions(t *testing.T) {
 }
 
 // Generated conversations have what no case has. Each variation plays 30 in all of its revisions, from its own seed.
-// A sample has every fourth variation with a few conversations.
+// A sample has every eighth variation with a few conversations.
 func TestVariationsPassGeneratedConversations(t *testing.T) {
 	for i, v := range variations.All() {
 		n := 30
 		if !whole() {
 			n = 6
 		}
-		if !whole() && i%4 != 1 || v.Config.Loop { // the server has no tools of generated conversations
+		if !whole() && i%8 != 1 || v.Config.Loop { // the server has no tools of generated conversations
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
