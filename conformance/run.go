@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
 
@@ -25,8 +26,9 @@ type Option func(*settings)
 type settings struct {
 	Suite
 	strict   bool
-	known    func() ([]baseline.Entry, error) // nil without a baseline
-	explores bool                             // with a number of its own
+	known    func() (*baseline.File, error) // nil without a baseline
+	judged   func(*report.Results, []*trace.Trace)
+	explores bool // with a number of its own
 }
 
 // In sets the revisions to judge. The default is [Revisions].
@@ -74,6 +76,15 @@ func ClientTimeout(d time.Duration) Option { return func(s *settings) { s.Suite.
 // uses as the specification says, or [harness.ClientLoop]. By default the traces tell.
 func Loop(l harness.Loop) Option { return func(s *settings) { s.Suite.Loop = l } }
 
+// Parallel plays up to n sessions with the client at the same time. The default is one.
+func Parallel(n int) Option { return func(s *settings) { s.Suite.Parallel = n } }
+
+// Judged calls f with the results and the traces before the subtests report them, for example to write a file with an
+// encoder of package report.
+func Judged(f func(*report.Results, []*trace.Trace)) Option {
+	return func(s *settings) { s.judged = f }
+}
+
 // Strict fails the test on warnings as well.
 func Strict() Option { return func(s *settings) { s.strict = true } }
 
@@ -98,7 +109,7 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	for _, o := range options {
 		o(&s)
 	}
-	var known []baseline.Entry
+	known := &baseline.File{}
 	if s.known != nil {
 		var err error
 		if known, err = s.known(); err != nil {
@@ -125,15 +136,15 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	if s.Suite.Conversation != "" {
 		s.Reproduce = func(*report.Result) string { return reproduce(s.Suite.Conversation) }
 	}
-	rs, _, err := s.Suite.Run(t.Context())
+	rs, traces, err := s.Suite.Run(t.Context())
 	if err != nil {
 		t.Fatalf("conformance: %v", err)
 	}
 	if s.known != nil {
-		rs = baseline.Apply(rs, known, time.Now().Format(time.DateOnly))
-		for _, p := range rs.Baseline.Problems {
-			t.Errorf("conformance: known failure %s: %s: %s", cmp.Or(p.Place, p.Check), p.Kind, p.Message)
-		}
+		rs = s.compare(t, rs, known)
+	}
+	if s.judged != nil {
+		s.judged(rs, traces)
 	}
 	selects := selectsScenario(name)
 	for _, revision := range groups(rs.Results, func(r *report.Result) string { return r.Revision }) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,6 +17,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 	"github.com/mcp-conform/mcp-conform/internal/variations"
@@ -92,6 +95,17 @@ var usersTests = map[string]func(*testing.T){
 		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})),
 			conformance.In(server.V20251125), conformance.Only("parallel/two-cities"), conformance.Skip("always/answered"),
 			knownFailures("found N"))
+	},
+	"a client whose known failures are written": func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "known.yaml")
+		for _, mode := range []string{"update", ""} {
+			t.Setenv("MCP_CONFORM_BASELINE", mode)
+			conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125),
+				conformance.Only("parallel/two-cities"), conformance.KnownIn(file), conformance.Parallel(2),
+				conformance.Judged(func(rs *report.Results, traces []*trace.Trace) {
+					t.Logf("judged %d traces, %d known", len(traces), rs.Baseline.Known)
+				}))
+		}
 	},
 	"a client without one check": func(t *testing.T) {
 		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125),
@@ -203,6 +217,10 @@ func TestRunReportsToGoTest(t *testing.T) {
 			says: []string{
 				"known failure parallel/results-reach-model: stale: expected a failure, found pass in 2025-11-25"},
 			saysNot: []string{"known failure always/model-was-given"}},
+		"a client whose known failures are written": {ok: true,
+			outcomes: []string{"SKIP: " + top + "/parallel/results-reach-model"},
+			says: []string{"known.yaml: + parallel/results-reach-model", "judged 1 traces, 2 known",
+				"known fail: not explained yet"}},
 		"a client without one check": {ok: true,
 			outcomes: []string{"PASS: " + top + "/client/sampled"},
 			saysNot:  []string{"results-reach-model ("}},

@@ -145,6 +145,8 @@ func TestNormalFormsLeaveOutWhatVaries(t *testing.T) {
 		"the result of toolu-1 and of 3f2a9c81d04e":            "the result of ID and of ID",
 		"took 1.25 s\n\tat loop (client.js:10)":                "took N s at loop (client.js:N)",
 		"expected parallelToolCalls in sampling/createMessage": "expected parallelToolCalls in sampling/createMessage",
+		"it crashed, in the middle of mrtr/null-input; so":     "it crashed, at mrtr/null-input; so",
+		"it crashed, after mrtr/null-input; so":                "it crashed, at mrtr/null-input; so",
 		strings.Repeat("long ", 100):                           strings.Repeat("long ", 59) + "long…",
 	} {
 		got := baseline.Normal(message)

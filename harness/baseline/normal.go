@@ -16,13 +16,16 @@ var (
 	given  = regexp.MustCompile(`\b(?:call|toolu|fc|msg|req|resp|chatcmpl)[_-][A-Za-z0-9_-]+`)
 	number = regexp.MustCompile(`\d+(?:\.\d+)?`)
 	spaces = regexp.MustCompile(`\s+`)
+	// A client that ends on its own does so in the middle of a case, or after it: that depends on who is faster.
+	moment = regexp.MustCompile(`, (?:in the middle of|after) ([a-z-]+/[a-z-]+)`)
 )
 
 // longest is how many characters of a message count. A stack trace may follow.
 const longest = 300
 
 // Normal returns a message without what differs between runs with one fault: numbers become N, generated ids ID, and
-// quoted text "…" unless it is a word. It is idempotent.
+// quoted text "…" unless it is a word, and it does not matter whether a client ended in a case or after it. It is
+// idempotent.
 func Normal(message string) string {
 	text := message
 	for range mostSteps { // A number that becomes N may end a word that is no id then.
@@ -53,6 +56,7 @@ func normalStep(message string) string {
 		return t
 	})
 	text = number.ReplaceAllString(text, "N")
+	text = moment.ReplaceAllString(text, ", at $1")
 	text = strings.TrimSpace(spaces.ReplaceAllString(text, " "))
 	if runes := []rune(text); len(runes) > longest {
 		text = strings.TrimRight(strings.TrimRight(string(runes[:longest]), " "), "…") + "…"
