@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
-	"slices"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,9 +13,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 	"github.com/mcp-conform/mcp-conform/interop/host"
+	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
 //lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
@@ -26,33 +25,34 @@ func asking(env harness.Env) *mcp.ClientOptions {
 	return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.AskModel(env)}
 }
 
-// everything is the whole catalogue, in all revisions.
-func everything(c harness.Client) conformance.Suite {
-	return conformance.Suite{Client: c, Revisions: conformance.AllRevisions(), Skip: expect.SeparateRuns}
+// judge judges a client by the whole catalogue, in all revisions.
+func judge(t *testing.T, c harness.Client, file, counts string) {
+	t.Helper()
+	need.Baseline(t, c, "testdata/"+file, counts, conformance.In(conformance.AllRevisions()...),
+		conformance.Skip("malformed"))
 }
 
 func TestCorrectClient(t *testing.T) {
-	expect.Verdicts(t, everything(gosdk.Client(asking)), permissive, rounded, overHTTP, unbatched)
+	judge(t, gosdk.Client(asking), "correct.yaml", "47 known, 87 not applicable")
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
 	})
-	expect.Verdicts(t, everything(strict), common, rounded, inRounds, answersCancelled, overHTTP,
-		unbatched)
+	judge(t, strict, "strict.yaml", "17 known, 87 not applicable")
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, everything(gosdk.Client(asking, harness.Loopback())), permissive, rounded, overHTTP, unbatched)
+	judge(t, gosdk.Client(asking, harness.Loopback()), "correct.yaml", "47 known, 87 not applicable")
 }
 
 func TestClientOverStdio(t *testing.T) {
-	expect.Verdicts(t, everything(gosdk.Client(asking, harness.Stdio())), permissive, rounded, withoutHTTP)
+	judge(t, gosdk.Client(asking, harness.Stdio()), "stdio.yaml", "41 known, 94 not applicable")
 }
 
 func TestProcessOverStdio(t *testing.T) {
-	expect.Verdicts(t, everything(harness.CommandStdio(os.Args[0], "asking")), permissive, rounded, withoutHTTP)
+	judge(t, harness.CommandStdio(os.Args[0], "asking"), "stdio.yaml", "41 known, 94 not applicable")
 }
 
 // The handler decodes the model's answer into the SDK's result and returns it.
@@ -63,18 +63,13 @@ func TestClientWithTheSDKsTypesAlone(t *testing.T) {
 			return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
 		}}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.SeparateRuns}, permissive, patient, undecided,
-		overHTTP, quotesURL,
-		expect.Warns("SDK: ToolUseContent.Input decodes numbers as float64: 9007199254740993 becomes …992",
-			"always/server-was-given"))
+	need.Baseline(t, client, "testdata/types-alone.yaml", "51 known, 71 not applicable, 11 unsupported",
+		conformance.Skip("malformed"))
 }
 
 // The older handler knows neither tools nor content arrays, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	expect.Verdicts(t, everything(gosdk.Client(plain)), quiet, patient, undeclaredServed, withoutTools, expect.OneHint,
-		quotesURL, undecided, inRounds, answersCancelled, overHTTP, unbatched,
-		expect.NotApplicable("fine: the client declares no tools", "declare/tools-declared", "basic/meta-preserved"),
-	)
+	judge(t, gosdk.Client(plain), "without-tools.yaml", "27 known, 157 not applicable, 21 unsupported")
 }
 
 // plain is a client with the older handler.
@@ -85,16 +80,9 @@ func plain(env harness.Env) *mcp.ClientOptions {
 	}}
 }
 
-var withoutTools = slices.Concat(
-	expect.Passes("fine: requests without tools are allowed", "loop/concurrent"),
-	expect.NotApplicable("fine: the client does not declare sampling.tools", "loop/*", "balance/*"), undeclaredTools)
-
-var undeclaredTools = slices.Concat(
-	expect.NotApplicable("fine: the client does not declare sampling.tools", "tool-use/*", "parallel/*"))
-
 func TestClientAsProcess(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: process("asking"), Skip: expect.SeparateRuns}, permissive, rounded,
-		overHTTP)
+	need.Baseline(t, process("asking"), "testdata/correct.yaml", "45 known, 71 not applicable",
+		conformance.Skip("malformed"))
 }
 
 // pass sends a sampling request to the model through the SDK's types alone.
@@ -118,11 +106,13 @@ func pass[Result any](ctx context.Context, env harness.Env, params any) (*Result
 }
 
 func TestMalformedRequests(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Only: expect.SeparateRuns, Skip: expect.Slow},
-		malformed)
+	need.Baseline(t, gosdk.Client(asking), "testdata/malformed.yaml", "17 known, 6 not applicable",
+		conformance.Only("malformed"),
+		conformance.Skip("malformed/long-string"))
 }
 
 func TestMalformedRequestsWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Only: expect.SeparateRuns, Skip: expect.Slow},
-		malformedPlain)
+	need.Baseline(t, gosdk.Client(plain), "testdata/malformed-without-tools.yaml", "14 known, 10 not applicable",
+		conformance.Only("malformed"),
+		conformance.Skip("malformed/long-string"))
 }

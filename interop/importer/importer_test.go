@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/interop/expect"
+	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
 // theirs is a project on an older go-sdk whose tests use our fakes and checks.
@@ -67,7 +67,7 @@ func TestImportersKeepTheirVersions(t *testing.T) {
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 		out, err := cmd.CombinedOutput()
-		if err != nil && os.Getenv(expect.RequireToolsVariable) != "1" && strings.Contains(string(out), "dial tcp") {
+		if err != nil && os.Getenv(need.RequireToolsVariable) != "1" && strings.Contains(string(out), "dial tcp") {
 			t.Skip("go-sdk v1.6.1 is not in the module cache: connect to a network to download it")
 		}
 		require.NoError(t, err, "go %s\n%s", strings.Join(args, " "), out)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/interop/expect"
+	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
 // command builds mcp-conform.
@@ -24,8 +24,8 @@ func command(t *testing.T) string {
 }
 
 func TestTheAgentOfMCPUseIsJudgedByItsRecipe(t *testing.T) {
-	expect.Program(t, "node", "install Node.js 20 or later")
-	expect.File(t, "node_modules", "run npm ci in interop/recipes")
+	need.Program(t, "node", "install Node.js 20 or later")
+	need.File(t, "node_modules", "run npm ci in interop/recipes")
 	packages, err := filepath.Abs("node_modules")
 	require.NoError(t, err)
 	conform, dir := command(t), filepath.Join(t.TempDir(), "recipe")

@@ -19,7 +19,7 @@ import (
 	page "github.com/mcp-conform/mcp-conform/harness/report/html"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
-	"github.com/mcp-conform/mcp-conform/interop/expect"
+	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
 // probe uses the page as a reader does, and leaves what it saw in the document.
@@ -71,7 +71,7 @@ addEventListener("load", async () => {
 });`
 
 func TestABrowserShowsTheMatrix(t *testing.T) {
-	expect.Program(t, "chromium", "apt-get install chromium")
+	need.Program(t, "chromium", "apt-get install chromium")
 	var runs []page.Run
 	for _, name := range []string{"first-result-only", "role-user-with-tools"} {
 		client := harness.InProcess(mutants.Find(name).Client(reference.Config{Plain: true}, nil), harness.Loopback())

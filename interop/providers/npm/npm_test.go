@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/interop/expect"
+	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
 type call struct {
@@ -76,8 +76,8 @@ func TestEverySDKHasTheSameConversation(t *testing.T) {
 
 func installed(t *testing.T) {
 	t.Helper()
-	expect.Program(t, "node", "install Node.js 20 or later")
-	expect.File(t, "node_modules", "run npm ci in interop/providers/npm")
+	need.Program(t, "node", "install Node.js 20 or later")
+	need.File(t, "node_modules", "run npm ci in interop/providers/npm")
 }
 
 // weather is the model of the conversation.

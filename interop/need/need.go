@@ -1,0 +1,74 @@
+// Package need has what the tests of the SDKs need: programs and folders, and clients that fail as their baseline says.
+package need
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// RequireToolsVariable is the environment variable that turns the skips of [Program] and [File] into failures, if it
+// is "1".
+const RequireToolsVariable = "MCP_CONFORM_REQUIRE_TOOLS"
+
+// Program skips the test if a program is missing, and says how to install it.
+func Program(t testing.TB, name, install string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		missing(t, name, install)
+	}
+}
+
+// File is Program for a file or folder that must be installed.
+func File(t testing.TB, path, install string) {
+	t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		missing(t, path, install)
+	}
+}
+
+func missing(t testing.TB, what, install string) {
+	t.Helper()
+	if os.Getenv(RequireToolsVariable) == "1" {
+		t.Fatalf("%s is missing: %s", what, install)
+	}
+	t.Skipf("%s is missing (a failure with %s=1): %s", what, RequireToolsVariable, install)
+}
+
+// Baseline judges a client. It must fail and warn exactly as the file says. counts are for what a baseline leaves out,
+// such as "3 known, 70 not applicable, 2 unsupported": a check that no longer applies is our bug, or a feature that the
+// client has lost, and in a part of a run, a failure of every case may be fixed without notice. Flaky failures are not
+// counted.
+func Baseline(t *testing.T, c harness.Client, file, counts string, options ...conformance.Option) {
+	t.Helper()
+	judged := func(rs *report.Results, _ []*trace.Trace) {
+		known := 0
+		var list []string
+		for i := range rs.Results {
+			r := &rs.Results[i]
+			if r.Known != nil && !r.Known.Flaky {
+				known++
+			}
+			if r.Verdict != report.Pass {
+				list = append(list, fmt.Sprintf("%s %s %s: %s", r.Verdict, r.Revision, r.ID(), r.Message))
+			}
+		}
+		found := fmt.Sprintf("%d known, %d not applicable", known, rs.Summary[report.NotApplicable])
+		if n := rs.Summary[report.Unsupported]; n > 0 {
+			found += fmt.Sprintf(", %d unsupported", n)
+		}
+		if found != counts {
+			t.Errorf("expected %s, found %s:\n%s", counts, found, strings.Join(list, "\n"))
+		}
+	}
+	conformance.Run(t, c, append(options, conformance.Strict(), conformance.Parallel(runtime.GOMAXPROCS(0)),
+		conformance.KnownIn(file), conformance.Judged(judged))...)
+}
