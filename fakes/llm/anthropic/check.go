@@ -156,18 +156,26 @@ func checkThinking(q *request) *dialect.Error {
 		return unexpectedTag("thinking", kind, thinkingKinds...)
 	case kind == "disabled", kind == "between_tools":
 		return nil
-	case kind == "enabled" && q.budget == nil:
-		return missing("", "thinking.enabled.budget_tokens")
-	case kind == "enabled" && *q.budget < minBudget:
-		return invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to %d", minBudget)
-	case kind == "enabled" && q.maxTokens != nil && *q.maxTokens <= *q.budget && !q.interleaved:
-		return invalid("`max_tokens` must be greater than `thinking.budget_tokens`. %s#max-tokens-and-context-window-size",
-			consult)
+	case kind == "enabled" && checkBudget(q) != nil:
+		return checkBudget(q)
 	case q.temperature != nil && *q.temperature != 1:
 		return invalid("`temperature` may only be set to 1 when thinking is enabled. %s#important-considerations-when-using-"+
 			"extended-thinking", consult)
 	case kind == "enabled" && (q.choiceType == "any" || q.choiceType == "tool"):
 		return invalid("Thinking may not be enabled when tool_choice forces tool use.")
+	}
+	return nil
+}
+
+func checkBudget(q *request) *dialect.Error {
+	switch {
+	case q.budget == nil:
+		return missing("", "thinking.enabled.budget_tokens")
+	case *q.budget < minBudget:
+		return invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to %d", minBudget)
+	case q.maxTokens != nil && *q.maxTokens <= *q.budget && !q.interleaved:
+		return invalid("`max_tokens` must be greater than `thinking.budget_tokens`. %s#max-tokens-and-context-window-size",
+			consult)
 	}
 	return nil
 }

@@ -142,8 +142,8 @@ func mismatch(path string, pattern *regexp.Regexp) *dialect.Error {
 func unexpectedTag(path, kind string, expected ...string) *dialect.Error {
 	expected = slices.Clone(expected)
 	slices.Sort(expected)
-	return invalid("%s: Input tag '%s' found using 'type' does not match any of the expected tags: '%s'", place(path), kind,
-		strings.Join(expected, "', '"))
+	return invalid("%s: Input tag '%s' found using 'type' does not match any of the expected tags: '%s'", place(path),
+		kind, strings.Join(expected, "', '"))
 }
 
 // unreadable refuses a body that is not JSON: sternachel/claude-code#37. The reason is our JSON reader's.

@@ -30,8 +30,8 @@ var (
 	}
 )
 
-// Check applies the rules that the API is known to enforce, in the words of its list of errors where they are known. The
-// order is our own.
+// Check applies the rules that the API is known to enforce, in the words of its list of errors where they are known.
+// The order is our own.
 func (chat) Check(req *dialect.Request) *dialect.Error {
 	if key, isBearer := cutBearer(req.Header.Get("Authorization")); !isBearer || key == "" {
 		return &dialect.Error{Status: http.StatusUnauthorized, Message: "no api key supplied"}

@@ -31,8 +31,8 @@ func checkHistory(q *node) *dialect.Error {
 	return nil
 }
 
-var unequal = invalid("", "Please ensure that the number of function response parts is equal to the number of function "+
-	"call parts of the function call turn.")
+var unequal = invalid("", "Please ensure that the number of function response parts is equal to the number of "+
+	"function call parts of the function call turn.")
 
 // checkSignatures enforces the rule of generation 3: since the user last spoke, the first call of each model turn has
 // its thoughtSignature. Earlier turns need none. The codec cannot verify the signature.

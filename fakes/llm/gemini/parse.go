@@ -247,10 +247,10 @@ var typeNames = map[string]string{"string": "TYPE_STRING", "bytes": "TYPE_BYTES"
 // wrongKind refuses a value in the words of protobuf's reader of JSON: agno-agi/agno#2649, pydantic/pydantic-ai#583.
 func (r *reader) wrongKind(n *node, kind string) {
 	at, words := n.parent, ""
-	switch {
-	case n.raw[0] == '[':
+	switch n.raw[0] {
+	case '[':
 		words = notField(n.name, at.inJSON(), "Proto field is not repeating, cannot start list.")
-	case n.raw[0] == '{':
+	case '{':
 		words = notField(n.name, at.inJSON(), "Starting an object on a scalar field")
 	default:
 		at, words = n, n.wrongValue(kind, short(n.raw))

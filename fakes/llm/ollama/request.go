@@ -122,8 +122,8 @@ func (d *duration) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	var v any
-	_ = json.Unmarshal(raw, &v)                    // valid, as encoding/json calls this
-	return fmt.Errorf("Unsupported type: '%T'", v) //nolint:revive,staticcheck // Ollama's words
+	_ = json.Unmarshal(raw, &v) // valid, as encoding/json calls this
+	return fmt.Errorf("Unsupported type: '%T'", v)
 }
 
 // parse refuses what Ollama's types cannot hold.
@@ -169,8 +169,8 @@ func parse(body []byte) (*request, *dialect.Error) {
 }
 
 // apiTypes maps our types to those that Ollama's errors name.
-var apiTypes = strings.NewReplacer("ollama.message", "api.Message", "ollama.call", "api.ToolCall", "ollama.tool", "api.Tool",
-	"ollama.parameters", "api.ToolFunctionParameters", "ollama.property", "api.ToolProperty",
+var apiTypes = strings.NewReplacer("ollama.message", "api.Message", "ollama.call", "api.ToolCall",
+	"ollama.tool", "api.Tool", "ollama.parameters", "api.ToolFunctionParameters", "ollama.property", "api.ToolProperty",
 	"messages of type []json.RawMessage", "messages of type []api.Message",
 	"tools of type []json.RawMessage", "tools of type api.Tools")
 

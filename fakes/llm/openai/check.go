@@ -230,8 +230,8 @@ func checkDetail(image dialect.Members, path string, also ...string) *dialect.Er
 	return nil
 }
 
-// check accepts calls without a type from compatible servers: Mistral sends such calls. It also takes arguments that are
-// an object there (its SDK's FunctionCall).
+// check accepts calls without a type from compatible servers: Mistral sends such calls. It also takes arguments that
+// are an object there (its SDK's FunctionCall).
 func (c *toolCall) check(s *style) *dialect.Error {
 	switch {
 	case c.kind != "function" && c.kind != "custom" && s.isOpenAI:

@@ -222,8 +222,8 @@ func (it *item) check(s *style) *dialect.Error {
 		if !s.isOpenAI {
 			return nil // of a tool that the server runs
 		}
-		return unsupported(it.path, it.kind, sorted(hostedItemWords+" message function_call function_call_output custom_tool_call "+
-			"custom_tool_call_output reasoning item_reference")...)
+		return unsupported(it.path, it.kind, sorted(hostedItemWords+" message function_call function_call_output "+
+			"custom_tool_call custom_tool_call_output reasoning item_reference")...)
 	}
 	switch it.kind {
 	case "message":

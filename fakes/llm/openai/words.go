@@ -21,9 +21,9 @@ func unreadable(body []byte, err error) *dialect.Error {
 	if json.Valid(body) {
 		return ours("", "", "the body is not a JSON object: %v", err)
 	}
-	return invalid("", "", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your "+
-		"HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you have "+
-		"trouble figuring out how to fix this, please contact us through our help center at help.openai.com.)")
+	return invalid("", "", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using "+
+		"your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you "+
+		"have trouble figuring out how to fix this, please contact us through our help center at help.openai.com.)")
 }
 
 func invalid(param, code, format string, args ...any) *dialect.Error {
