@@ -25,7 +25,8 @@ import (
 func hosted(t *testing.T, run func(context.Context, harness.Env) error, only ...string) (*report.Results,
 	[]*trace.Trace) {
 	suite := conformance.Suite{Client: harness.InProcess(run, harness.Agent()), Only: only, Seed: 1, Explore: -1,
-		Skip: append(sample(expensive...), "malformed/long-string"), Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+		Skip:   append(sample(expensive...), "malformed/long-string"),
+		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	if only != nil {
 		suite.Revisions = []server.Revision{server.V20251125}
 	}
