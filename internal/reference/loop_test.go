@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// A client that runs the tool loop itself plays all of chapter client-loop, and no check of a chapter with tools fails it.
+// A client that runs the tool loop itself plays all of chapter client-loop, and no check of a chapter with tools fails
+// it.
 // Package selftest plays the others.
 func TestTheReferenceWithALoopOfItsOwnPassesEveryCheck(t *testing.T) {
 	suite := conformance.Suite{Seed: 1, Only: []string{"client-loop", "basic", "tool-use", "parallel", "loop"},
