@@ -2,11 +2,13 @@ package faults
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
@@ -18,6 +20,8 @@ type Fault struct {
 	Edit string `json:"edit"`
 	// Which says which of several values at the place of one message the fault changes: all, first or last.
 	Which string `json:"which"`
+	// From says from which message with the place on the fault changes the messages of a client, counted from 0.
+	From int `json:"from,omitempty"`
 	// Condition names the condition that limits the fault to some messages; "" for none.
 	Condition string `json:"condition,omitempty"`
 	// Setting is how the client reaches the server and asks the model.
@@ -31,6 +35,9 @@ func (f *Fault) String() string {
 	parts := []string{f.Place.String(), f.Edit}
 	if f.Which != allValues {
 		parts = append(parts, f.Which)
+	}
+	if f.From > 0 {
+		parts = append(parts, fmt.Sprintf("from message %d on", f.From+1))
 	}
 	if f.Condition != "" {
 		parts = append(parts, f.Condition)
@@ -73,6 +80,9 @@ func draw(seed uint64, n int, s Setting, l *lesson) *Fault {
 	if which := r.IntN(5); f.Pattern != "" && which < 2 {
 		f.Which = []string{firstValue, lastValue}[which]
 	}
+	if r.IntN(10) == 0 {
+		f.From = 1 + r.IntN(3)
+	}
 	if ofSamples := groupOf(f.Kind) < len(groups)-1; ofSamples && r.IntN(5) < 3 {
 		if c := l.conditions[r.IntN(len(l.conditions))]; !contradicts(f.Place, c.Name) {
 			f.Condition, f.when = c.Name, c
@@ -100,11 +110,25 @@ var (
 // edits returns the fault as an edit of the wire, which calls fired for each change.
 func (f *Fault) edits(fired func(before, after any)) func(w *mutants.Wire) mutants.Edit {
 	return func(*mutants.Wire) mutants.Edit {
+		var mu sync.Mutex
+		var before []any
+		met := 0
 		return hooks(func(kind string, body object, m *mutants.Message) {
+			mu.Lock()
+			defer mu.Unlock()
+			_, spots := placesIn(body)
+			here := spots[f.Pattern]
+			if kind != f.Kind || f.Pattern != "" && len(here) == 0 {
+				return
+			}
+			earlier := before
+			before = valuesOf(here)
+			if met++; met <= f.From {
+				return
+			}
 			switch {
-			case kind != f.Kind:
 			case f.Pattern != "":
-				f.change(body, fired)
+				f.change(here, earlier, fired)
 			case m != nil && f.Edit == "delete":
 				m.Drop()
 				fired(body, gone{})
@@ -116,17 +140,18 @@ func (f *Fault) edits(fired func(before, after any)) func(w *mutants.Wire) mutan
 	}
 }
 
-// change changes a message.
-func (f *Fault) change(body object, fired func(before, after any)) {
+// change changes the values at the place of one message.
+func (f *Fault) change(spots []spot, before []any, fired func(before, after any)) {
 	e := &edits[f.edit]
-	spots := slices.DeleteFunc(walk(body), func(s spot) bool { return s.pattern != f.Pattern || !e.changes(&s) })
-	if n := len(spots); n > 0 && f.Which == firstValue {
-		spots = spots[:1]
+	changed := e.changes(spots, before)
+	indexes := slices.Sorted(maps.Keys(changed))
+	if n := len(indexes); n > 0 && f.Which == firstValue {
+		indexes = indexes[:1]
 	} else if n > 0 && f.Which == lastValue {
-		spots = spots[n-1:]
+		indexes = indexes[n-1:]
 	}
-	for i := range spots {
-		fired(spots[i].value, e.apply(spots[i].value))
-		e.change(&spots[i])
+	for _, i := range indexes {
+		fired(spots[i].value, changed[i])
+		spots[i].become(changed[i])
 	}
 }

@@ -128,6 +128,7 @@ type pupil struct {
 func (p *pupil) client(c reference.Config) func(context.Context, harness.Env) error {
 	watch := func(*mutants.Wire) mutants.Edit {
 		tool := "" // of the current call: the client makes one after the other
+		before := map[Place][]any{}
 		return hooks(func(kind string, body object, m *mutants.Message) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -135,10 +136,11 @@ func (p *pupil) client(c reference.Config) func(context.Context, harness.Env) er
 			if m != nil {
 				p.note(Place{kind, ""}, tool, whole)
 			}
-			for _, s := range walk(body) {
-				if bits := can(&s); bits != 0 {
-					p.note(Place{kind, s.pattern}, tool, bits)
-				}
+			patterns, spots := placesIn(body)
+			for _, pattern := range patterns {
+				at := Place{kind, pattern}
+				p.note(at, tool, can(spots[pattern], before[at], p.at[at][tool]))
+				before[at] = valuesOf(spots[pattern])
 			}
 		})
 	}
@@ -151,6 +153,9 @@ func (p *pupil) client(c reference.Config) func(context.Context, harness.Env) er
 }
 
 func (p *pupil) note(at Place, tool string, bits uint) {
+	if bits == 0 {
+		return
+	}
 	if p.at[at] == nil {
 		p.at[at] = seen{}
 	}

@@ -15,18 +15,26 @@ type change struct {
 
 // Edits that leave a valid value of the same type, and those that leave none.
 const (
-	otherText = "cut|append|reverse"
-	noValue   = "delete"
+	otherText   = "cut|append|reverse|other case|trim|in one line|in ASCII"
+	otherItems  = "duplicate|drop first|drop last|move first|swap"
+	otherNumber = "double|add one"
+	anyOther    = otherText + "|" + otherItems + "|" + otherNumber + "|exchange|all alike|the one before"
+	otherOrder  = "reverse|move first|swap|exchange"
+	noValue     = "delete"
 )
 
 // changes are all legal changes. What is not certain does not belong here.
 var changes = []change{
 	// What the server prefers.
-	{samplingRequest, `systemPrompt`, "delete|" + otherText + "|empty",
+	{samplingRequest, `systemPrompt`, "delete|" + anyOther + "|empty",
 		"schema, CreateMessageRequestParams.systemPrompt: the client MAY modify or omit this prompt"},
 	{modelRequest, `system(\[type=text\].*)?|systemInstruction(\..*)?|instructions|messages\[role=system\].*|systemPrompt`,
-		"delete|null|" + otherText + "|empty",
+		"delete|null|" + anyOther + "|empty",
 		"schema, CreateMessageRequestParams.systemPrompt: the client MAY modify or omit this prompt"},
+	{samplingRequest + `|` + modelRequest, `tools(\[.*\])?(\.functionDeclarations(\[\])?)?`, otherOrder,
+		"server/tools: tools have names, and their order means nothing"},
+	{samplingRequest + `|` + modelRequest, `tools\[.*\.(required|enum|anyOf|oneOf|allOf|type)(\[\])?`, otherOrder,
+		"JSON Schema: the order of these lists means nothing"},
 	{modelRequest, `messages\[role=assistant\]\.tool_calls\[\]\.function\.index`, "",
 		"Ollama's API: the index numbers the calls of a stream; in a request their order counts"},
 	{samplingRequest, `task\.ttl`, "", "basic/utilities/tasks: a receiver MAY override the requested ttl"},
@@ -34,14 +42,16 @@ var changes = []change{
 	{samplingRequest, `modelPreferences(\..*)?`, "",
 		"schema, CreateMessageRequestParams.modelPreferences: the client MAY ignore these preferences"},
 	{samplingRequest, `temperature|stopSequences(\[\])?|metadata(\..*)?`,
-		noValue + "|null|empty|double|duplicate|drop first|drop last|" + otherText,
+		noValue + "|null|empty|" + anyOther,
 		"client/sampling: the client may modify temperature, stop sequences and metadata, which are hints"},
 	{samplingRequest + `|` + modelRequest, `temperature|maxTokens|generationConfig\.(temperature|maxOutputTokens)`,
 		"retype", "Gemini: JSON of protocol buffers, in which a number may be a string; other providers refuse it"},
 	{modelRequest, `temperature|(generationConfig|options)\.(temperature|stopSequences|stop)(\[\])?|` +
 		`stop(_sequences)?(\[\])?|stopSequences(\[\])?|metadata(\..*)?`,
-		noValue + "|null|empty|double|duplicate|drop first|drop last|" + otherText,
+		noValue + "|null|empty|" + anyOther,
 		"client/sampling: the client may modify temperature, stop sequences and metadata, which are hints"},
+	{modelRequest, `stream_options(\.include_usage)?`, noValue + "|null|empty|flip",
+		"OpenAI's API, stream_options: the client need not know the usage"},
 	{modelRequest, `stream`, noValue + "|null", "Ollama's API: a chat is streamed unless stream is false"},
 	{modelRequest, `store`, "",
 		"OpenAI's API, store: whether the provider keeps the response, which is the client's choice"},
@@ -59,31 +69,33 @@ var changes = []change{
 	{samplingRequest, `.*\[type=resource\]\.resource\.(uri|mimeType)`, noValue + "|null|empty",
 		"schema, EmbeddedResource: it is up to the client how best to render embedded resources for the model"},
 	{samplingRequest, `.*\bcomExample.*`, "", "basic: unknown members mean nothing to the client"},
-	{samplingRequest, `.*_meta(\..*)?`, "",
+	{samplingRequest + `|` + modelRequest, `.*_meta(\..*)?`, "",
 		"basic, _meta: reserved for additional metadata; no provider has a field for it"},
 
 	// What the client says of itself.
+	{headers, `[^.]*`, "rename", "HTTP: the names of headers have no case"},
+	{headers, `Content-Type|Accept`, "other case", "HTTP: media types have no case"},
 	{`.*`, `params\.(_meta\.io\.modelcontextprotocol/)?clientInfo\.(title|description|websiteUrl|icons.*)`, noValue,
 		"schema, Implementation: the member is optional"},
 	{`.*`, `params\.(_meta\.io\.modelcontextprotocol/)?clientInfo\.(name|version|title|description)`,
-		otherText + "|empty", "schema, Implementation: any text; a build without a version has an empty one"},
+		anyOther + "|empty", "schema, Implementation: any text; a build without a version has an empty one"},
 	{`initialize`, `params\.capabilities\.(tasks|roots|elicitation)(\..*)?`, noValue + "|empty",
 		"basic/lifecycle, Capability Negotiation: a client declares the optional features that it supports"},
 	{`tools/list`, `params`, noValue, "schema, PaginatedRequest.params: optional"},
-	{`.*`, `params\._meta\.progressToken`, noValue + "|double|retype|" + otherText,
+	{`.*`, `params\._meta\.progressToken`, noValue + "|retype|the one before|" + otherNumber + "|" + otherText,
 		"basic/utilities/progress: a party that wants progress MAY include a token of any value"},
 	{`notifications/progress`, ``, noValue, "basic/utilities/progress: the receiver MAY send none"},
 	{`tools/call|prompts/get|resources/read`, `params\._meta`, noValue, "schema, RequestParams._meta: optional"},
-	{`notifications/progress`, `params\.progress`, "double",
+	{`notifications/progress`, `params\.progress`, otherNumber,
 		"basic/utilities/progress: the progress is what the client counts, as long as it increases"},
 	{`notifications/progress`, `params\.(total|message)`, noValue, "basic/utilities/progress: the member is optional"},
-	{`notifications/progress`, `params\.(total|message)`, "double|empty|" + otherText,
+	{`notifications/progress`, `params\.(total|message)`, anyOther + "|empty",
 		"basic/utilities/progress: the total is what the client knows of it so far, and the message any text"},
 	{`notifications/tasks/status`, `|method`, noValue + "|duplicate|" + otherText,
 		"basic/utilities/tasks: a receiver MAY send status notifications, on which requestors do not rely"},
 	{`response|notifications/tasks/status`, `(params|result(\.task|\.tasks\[\])?)\.(pollInterval|statusMessage)`,
-		noValue + "|double|" + otherText, "schema, Task: the member is optional, and any value will do"},
-	{`response|notifications/tasks/status`, `(params|result(\.task|\.tasks\[\])?)\.ttl`, "double|null",
+		noValue + "|empty|" + anyOther, "schema, Task: the member is optional, and any value will do"},
+	{`response|notifications/tasks/status`, `(params|result(\.task|\.tasks\[\])?)\.ttl`, otherNumber + "|null",
 		"basic/utilities/tasks: a receiver may override the requested ttl, and null is unlimited"},
 	{`tools/list|prompts/get|resources/read|server/discover`, ``, "duplicate",
 		"2026-07-28, basic, Requests: without a session, two clients of one program may use the same id"},
@@ -91,11 +103,11 @@ var changes = []change{
 		`params\._meta\.io\.modelcontextprotocol/clientCapabilities\.(sampling\.(tools|context)|roots|elicitation)(\..*)?`,
 		noValue, "schema, RequestMetaObject: capabilities for this specific request; all calls declare the same"},
 	{`server/discover`, ``, noValue, "server/discover: a client MAY call it before other requests"},
-	{`notifications/cancelled`, `params\.reason`, noValue + "|empty|" + otherText,
+	{`notifications/cancelled`, `params\.reason`, noValue + "|empty|" + anyOther,
 		"basic/utilities/cancellation: an optional reason string"},
 
 	// What the client answers.
-	{samplingResponse + `|` + retry, `.*\.stopReason`, noValue + "|" + otherText,
+	{samplingResponse + `|` + retry, `.*\.stopReason`, noValue + "|empty|" + otherText,
 		"schema, CreateMessageResult.stopReason: optional, if known; an open string for provider-specific reasons"},
 	{samplingResponse + `|` + retry, `.*\[type=tool_use\]\.id`, otherText,
 		"schema, ToolUseContent.id: a unique identifier, which the client chooses"},
@@ -104,15 +116,15 @@ var changes = []change{
 		"schema, CreateMessageResult.stopReason: optional, if known; a standard one that is false is not legal"},
 	{modelReply, `.*\[type=refusal\]\.type`, "",
 		"schema, CreateMessageResult.stopReason: a refusal has no standard one; the words of the refusal reach the server"},
-	{modelReply, `(.*\.)?(model|modelVersion)`, noValue + "|append|cut",
+	{modelReply, `(.*\.)?(model|modelVersion)`, noValue + "|append|cut|other case",
 		"schema, CreateMessageResult.model: the name of the model; it has aliases, and the client knows what it asked for"},
 	{`tools/call|` + retry, `params\.arguments`, noValue, "schema, CallToolRequestParams.arguments: optional"},
 	{modelReply, `(.*\.)?(id|call_id)`, otherText,
 		"schema, ToolUseContent.id: a unique identifier, which the client chooses"},
-	{samplingResponse + `|` + retry, `.*\.model`, "cut",
+	{samplingResponse + `|` + retry, `.*\.model`, "cut|other case",
 		"schema, CreateMessageResult.model: the name of the model; gpt is a name of gpt-4o"},
-	{samplingResponse, `error\.message`, otherText, "schema, Error.message: a short description of the error"},
-	{samplingResponse, `error\.code`, "double|reverse",
+	{samplingResponse, `error\.message`, otherText + "|the one before", "schema, Error.message: a short description of the error"},
+	{samplingResponse, `error\.code`, otherNumber,
 		"JSON-RPC, error.code: any integer; codes that the protocol asks for have checks of their own"},
 	{samplingResponse, `error\.data(\..*)?`, "", "JSON-RPC, error.data: defined by the sender, and may be omitted"},
 }
@@ -129,12 +141,19 @@ func legal(f *Fault, refused bool) string {
 	if llm.FactsOf(f.Setting.Dialect).SchemaWords != nil && matches(keyword, f.Pattern) {
 		return "the provider's API: it does not read this keyword of a tool's schema"
 	}
+	if f.Setting.Dialect == dialect.Ollama && f.Kind == modelRequest && f.Edit == "rename" {
+		return "Ollama's API: a server in Go, whose encoding/json matches names in any case"
+	}
 	const use = `.*(functionCall|tool_calls|tool_use|function_call).*`
 	if f.Kind == modelReply && f.Condition == "without-tools" && matches(use, f.Pattern) {
 		return "client/sampling: without tools there is nothing that the server could run, so the client may leave it out"
 	}
+	edit := f.Edit
+	if edit == "rename" { // The member is missing, and one is there that means nothing.
+		edit = noValue
+	}
 	for _, c := range changes {
-		if matches(c.kinds, f.Kind) && matches(c.patterns, f.Pattern) && (c.edits == "" || matches(c.edits, f.Edit)) {
+		if matches(c.kinds, f.Kind) && matches(c.patterns, f.Pattern) && (c.edits == "" || matches(c.edits, edit)) {
 			return c.reason
 		}
 	}

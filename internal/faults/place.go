@@ -28,7 +28,8 @@ type spot struct {
 	pattern string
 	value   any
 	set     func(any)
-	remove  func() // nil for an item of an array
+	remove  func() // nil for an item of an array, like rename
+	rename  func()
 }
 
 // region says how names are written in patterns.
@@ -40,12 +41,13 @@ const (
 	entries               // as *, with messages below
 	members               // as *, with schemas below
 	free                  // as *, also below
+	opaque                // as *, with nothing below
 )
 
 // regions are the regions below a name: in a message, and in a schema.
 var regions = map[region]map[string]region{
 	message: {
-		"inputResponses": entries, "inputRequests": entries,
+		"inputResponses": entries, "inputRequests": opaque,
 		"inputSchema": schema, "input_schema": schema, "parameters": schema, "parametersJsonSchema": schema,
 		"input": free, "arguments": free, "args": free, "response": free, "structuredContent": free, "metadata": free,
 	},
@@ -59,6 +61,18 @@ func walk(o object) []spot {
 	return w.found
 }
 
+// placesIn returns the values in an object by pattern, and the patterns in order.
+func placesIn(o object) (patterns []string, spots map[string][]spot) {
+	spots = map[string][]spot{}
+	for _, s := range walk(o) {
+		if spots[s.pattern] == nil {
+			patterns = append(patterns, s.pattern)
+		}
+		spots[s.pattern] = append(spots[s.pattern], s)
+	}
+	return patterns, spots
+}
+
 type walker struct{ found []spot }
 
 func (w *walker) value(s spot, r region) {
@@ -66,6 +80,9 @@ func (w *walker) value(s spot, r region) {
 		s.pattern += kindOfObject(o)
 	}
 	w.found = append(w.found, s)
+	if r == opaque && strings.HasSuffix(s.pattern, ".*") { // what is in a request for input is a message of its own
+		return
+	}
 	switch v := s.value.(type) {
 	case object:
 		w.object(v, s.pattern, r)
@@ -84,8 +101,8 @@ func (w *walker) object(o object, pattern string, r region) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		shown, below := name, r
 		switch r {
-		case entries, members, free:
-			shown, below = "*", map[region]region{entries: message, members: schema, free: free}[r]
+		case entries, members, free, opaque:
+			shown, below = "*", map[region]region{entries: message, members: schema, free: free, opaque: opaque}[r]
 		default:
 			if inner, ok := regions[r][name]; ok {
 				below = inner
@@ -97,6 +114,10 @@ func (w *walker) object(o object, pattern string, r region) {
 		w.value(spot{
 			pattern: strings.TrimPrefix(pattern+"."+shown, "."), value: o[name],
 			set: func(v any) { o[name] = v }, remove: func() { delete(o, name) },
+			rename: func() {
+				o[otherCase(name)] = o[name]
+				delete(o, name)
+			},
 		}, below)
 	}
 }

@@ -31,18 +31,25 @@ func TestAFaultChangesTheValuesOfItsPlace(t *testing.T) {
 		{"cut", firstValue, `{"messages":[{"content":"a","role":"user"},{"content":"cd","role":"user"}]}`},
 		{"append", lastValue, `{"messages":[{"content":"ab","role":"user"},{"content":"cdx","role":"user"}]}`},
 		{"reverse", allValues, `{"messages":[{"content":"ba","role":"user"},{"content":"dc","role":"user"}]}`},
+		{"in ASCII", allValues, `{"messages":[{"content":"ab","role":"user"},{"content":"cd","role":"user"}]}`},
+		{"other case", allValues, `{"messages":[{"content":"Ab","role":"user"},{"content":"Cd","role":"user"}]}`},
+		{"rename", lastValue, `{"messages":[{"content":"ab","role":"user"},{"Content":"cd","role":"user"}]}`},
+		{"exchange", allValues, `{"messages":[{"content":"cd","role":"user"},{"content":"ab","role":"user"}]}`},
+		{"all alike", allValues, `{"messages":[{"content":"ab","role":"user"},{"content":"ab","role":"user"}]}`},
+		{"the one before", firstValue, `{"messages":[{"content":"before","role":"user"},{"content":"cd","role":"user"}]}`},
 		{"flip", allValues, `{"messages":[{"content":"ab","role":"user"},{"content":"cd","role":"user"}]}`},
 	} {
 		t.Run(c.edit, func(t *testing.T) {
 			o, err := mcpjson.Object([]byte(`{"messages":[{"role":"user","content":"ab"},{"role":"user","content":"cd"}]}`))
 			require.NoError(t, err)
-			f := &Fault{Place: Place{modelRequest, place}, Which: c.which}
+			f := &Fault{Which: c.which}
 			for i, e := range edits {
 				if e.name == c.edit {
 					f.edit = i
 				}
 			}
-			f.change(o, func(_, _ any) {})
+			_, spots := placesIn(o)
+			f.change(spots[place], []any{"before"}, func(_, _ any) {})
 			require.JSONEq(t, c.want, string(mcpjson.Marshal(o)))
 		})
 	}

@@ -1,7 +1,11 @@
 package faults
 
 import (
+	"fmt"
+	"maps"
+	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
@@ -14,10 +18,14 @@ const (
 	retry            = "retry" // a call with input responses
 	modelRequest     = "model request"
 	modelReply       = "model reply" // as the client reads it
+	headers          = "headers"     // of a message to the server over HTTP
+	received         = "received "   // and a kind: another message of the server, as the client reads it
 )
 
 // isRead reports whether a kind of message is one that the client reads.
-func isRead(kind string) bool { return kind == samplingRequest || kind == modelReply }
+func isRead(kind string) bool {
+	return kind == samplingRequest || kind == modelReply || strings.HasPrefix(kind, received)
+}
 
 // groups are the kinds that are drawn with equal chances; the last has all others.
 var groups = [][]string{{samplingRequest}, {samplingResponse, retry}, {modelRequest}, {modelReply}, nil}
@@ -32,12 +40,25 @@ func groupOf(kind string) int {
 	return len(groups) - 1
 }
 
-// hooks returns an edit that passes every message of the known kinds to a function. A message on its way out is m; for
-// others it is nil.
+// hooks returns an edit that passes every message of the known kinds to a function. A message that it may drop or send
+// twice is m; for others it is nil.
 func hooks(see func(kind string, body object, m *mutants.Message)) mutants.Edit {
 	return mutants.Edit{
-		Params:       func(params object) { see(samplingRequest, params, nil) },
-		Out:          func(m *mutants.Message) { see(kindOf(m), m.Body, m) },
+		Params: func(params object) { see(samplingRequest, params, nil) },
+		In: func(m *mutants.Message) {
+			switch {
+			case m.IsResponse(): // Without it, the client would wait to the end of its session.
+				see(received+otherResponse, m.Body, nil)
+			case !m.IsRequest():
+				see(received+m.Method(), m.Body, m)
+			}
+		},
+		Out: func(m *mutants.Message) {
+			see(kindOf(m), m.Body, m)
+			if m.Header != nil {
+				editHeader(m.Header, func(o object) { see(headers, o, nil) })
+			}
+		},
 		ModelRequest: func(body object) { see(modelRequest, body, nil) },
 		ModelReply: func(chunks []object) []object {
 			if len(chunks) == 1 { // a whole reply
@@ -61,6 +82,26 @@ func hooks(see func(kind string, body object, m *mutants.Message)) mutants.Edit 
 			}
 			return left
 		},
+	}
+}
+
+// editHeader edits the headers of a request as an object.
+func editHeader(h http.Header, edit func(o object)) {
+	o := object{}
+	for name := range h {
+		o[name] = h.Get(name)
+	}
+	was := maps.Clone(o)
+	edit(o)
+	for name := range was {
+		if o[name] == nil {
+			h.Del(name)
+		}
+	}
+	for name, value := range o {
+		if value != was[name] {
+			h.Set(name, fmt.Sprint(value))
+		}
 	}
 }
 

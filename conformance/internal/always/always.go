@@ -15,7 +15,8 @@ var Scenario = check.Scenario{
 	ID: ID, Purpose: "every message of every case", Revisions: check.AllRevisions(), EveryCase: true,
 	Checks: []check.Check{
 		validMessage, envelope, errorShape, oneResponse, requestIDs, initialized, clientInfo, capabilitiesConstant,
-		metaFields, contentType, acceptHeader, oneMessage, sessionHeaders, httpHeaders, progressTokens, tokenUnique,
+		metaFields, contentType, acceptHeader, oneMessage, sessionHeaders, httpHeaders, progressTokens,
+		progressRises, tokenUnique,
 		answered, validResult, hasModel, modelNamed, roleAssistant, stopReasonWord, freshIDs, notExecuted,
 		inputKeys, isolation, newID, sameParams, retriesOnce, stateEchoed,
 		maxTokens, modelWasGivenCheck, serverWasGivenCheck, oneModelCall, noSecret, noInternals,

@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
@@ -209,42 +208,4 @@ func canonicalID(raw json.RawMessage) (id string, ok bool) {
 		return "", false
 	}
 	return f.Text('p', 0), true // in time that does not depend on the exponent
-}
-
-// progressTokens is the rule for notifications, which only clients of the first era send.
-var progressTokens = check.Check{
-	ID:     "progress-tokens",
-	Rule:   "The client MUST report progress only under tokens of the server's requests",
-	Levels: check.InNewestLegacy(report.Must), Statements: []string{"2025-11-25/progress/07"},
-	Cause: "the token is rebuilt from the request's id, or made a string",
-	Fix:   "Send back the progressToken of the request as it came, with its type. Without a token, report nothing.",
-	JudgeSession: func(s *evidence.Session) check.Verdict {
-		notes := s.Progress()
-		for _, note := range notes {
-			if given(s, note) {
-				continue
-			}
-			return check.Fail("expected a progressToken of a request of the server, found %s", check.OrMissing(note.Token)).
-				ShowJSON(note.At("params.progressToken"), note.Raw)
-		}
-		if len(notes) == 0 {
-			return check.NotApplicable("the client reported no progress")
-		}
-		return check.Pass("all progress has a token of the server")
-	},
-}
-
-// given reports whether an earlier request of the server has the token of a notification.
-func given(s *evidence.Session, note evidence.ProgressNote) bool {
-	for _, calls := range s.Calls {
-		for _, call := range calls {
-			for _, r := range call.Rounds {
-				if token := r.Token(); token != nil && s.Order[r.Asked.Ref] < s.Order[note.Ref] &&
-					evidence.SameID(token, note.Token) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

@@ -1,12 +1,10 @@
 package always_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -58,22 +56,5 @@ func TestMessagesOfTheClientAreValid(t *testing.T) {
 			`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`)),
 		fails("a probe without clientInfo", sends(`{"jsonrpc":"2.0","id":70,"method":"initialize","params":`+
 			`{"protocolVersion":"2025-06-18","capabilities":{}}}`), "clientInfo"),
-	)
-}
-
-func TestProgressHasTokensOfTheServer(t *testing.T) {
-	const meta = `"_meta":{"progressToken":"a"},`
-	reports := func(token string) steps {
-		return func(s *session) {
-			s.Asks(json.RawMessage(`{` + meta + string(dialect.Marshal(asked))[1:]))
-			s.Frame(s.CaseID, trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/progress","params":`+
-				`{"progressToken":`+token+`,"progress":1}}`)
-		}
-	}
-	judges(t, "progress-tokens", "basic/question",
-		tracetest.Legacy(passes("the token", reports(`"a"`))),
-		tracetest.Legacy(fails("another token", reports(`"b"`), "found \"b\"")),
-		tracetest.Legacy(fails("a number", reports(`7`), "found 7")),
-		tracetest.Legacy(inapplicable("no progress", func(s *session) { s.Asks(asked) }, "reported no progress")),
 	)
 }

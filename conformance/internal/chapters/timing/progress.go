@@ -3,7 +3,6 @@ package timing
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"sync/atomic"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -70,56 +69,6 @@ var progressToken = check.Check{
 		}
 		return check.Pass("the client reports progress under the tokens of requests").At(e.Rounds[0].Asked)
 	},
-}
-
-var progressRises = check.Check{
-	ID: "progress-rises", Cases: []string{"progress"},
-	Rule:       "The client MUST increase the progress of a request with each notification",
-	Levels:     check.InLegacy(report.Must),
-	Statements: []string{"2025-11-25/progress/04"}, Requests: 1, Needs: []check.Need{reportsProgress},
-	Cause: "each notification has the same progress, or a new attempt starts to count again",
-	Fix:   "Count on, even if the total is unknown or the client asks the model again.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		byToken := map[string][]evidence.ProgressNote{}
-		for _, note := range e.Session.Progress() {
-			byToken[string(note.Token)] = append(byToken[string(note.Token)], note)
-		}
-		for _, r := range roundsOfAllCalls(e) {
-			if r.Token() == nil {
-				continue // a notification without a token belongs to no request
-			}
-			if v := falls(byToken[string(r.Token())], e.Session.OverStdio()); v != nil {
-				return *v
-			}
-		}
-		return check.Pass("progress increases").At(e.Rounds[0].Asked)
-	},
-}
-
-// falls returns nil if the notifications under one token increase, and otherwise the verdict. Over HTTP each is a POST
-// of its own, and two may overtake one another: the same progress twice is still a proof, but lower progress is not.
-func falls(notes []evidence.ProgressNote, inOrder bool) *check.Verdict {
-	for i, note := range notes {
-		show := func(v check.Verdict) *check.Verdict {
-			v = v.ShowJSON(note.At("params.progress"), note.Written)
-			return &v
-		}
-		if math.IsNaN(note.Value) {
-			return show(check.Fail("expected a number as progress, found %s", check.OrMissing(note.Written)))
-		}
-		for _, before := range notes[:i] {
-			verdict := check.Fail
-			switch {
-			case note.Value > before.Value:
-				continue
-			case note.Value < before.Value && !inOrder:
-				verdict = check.Warn // unless they overtook one another
-			}
-			return show(verdict("expected progress above %s, found %s", before.Written, note.Written).
-				Show(before.At("params.progress"), "%s", before.Written))
-		}
-	}
-	return nil
 }
 
 var progressEnds = check.Check{
