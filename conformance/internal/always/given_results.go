@@ -1,6 +1,7 @@
 package always
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -235,13 +236,17 @@ func (g *item) strings() any {
 }
 
 // trees returns the JSON values in a result: those that its texts are, those of blocks of the provider, and for Gemini
-// the response.
+// the response. A text may go on behind such a value.
 func (g *item) trees() []any {
 	var trees []any
 	add := func(raw []byte) {
-		switch v := evidence.DecodeJSON(raw).(type) {
-		case map[string]any, []any:
-			trees = append(trees, v)
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		for v := any(nil); dec.Decode(&v) == nil; v = nil {
+			switch v := v.(type) {
+			case map[string]any, []any:
+				trees = append(trees, v)
+			}
 		}
 	}
 	for _, b := range g.Content {

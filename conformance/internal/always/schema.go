@@ -301,6 +301,9 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 	case "additionalProperties":
 		return got == false && want == true || s.same(got, want)
 	case "enum", "required", "anyOf", "oneOf", "allOf":
+		if word == "required" && hasTwice(got) && !hasTwice(want) {
+			return false
+		}
 		extra := func(v any) bool {
 			o, _ := v.(map[string]any)
 			return word != "required" && (v == nil || o["type"] == "null")
@@ -328,7 +331,7 @@ func (s *schemas) sameMembers(got, want any) bool {
 	return isObject && len(have) == len(wanted)
 }
 
-// sameType compares types. Null may be added, and capitals do not matter.
+// sameType compares types. Null may be added, and Gemini's are in capitals.
 func sameType(got, want any) bool {
 	list := func(v any) []string {
 		several, isArray := v.([]any)
@@ -337,18 +340,32 @@ func sameType(got, want any) bool {
 		}
 		var names []string
 		for _, item := range several {
-			if name, ok := item.(string); ok {
-				names = append(names, strings.ToLower(name))
+			name, _ := item.(string)
+			if name == strings.ToUpper(name) {
+				name = strings.ToLower(name)
 			}
+			names = append(names, name)
 		}
 		slices.Sort(names)
-		return slices.Compact(names)
+		return names
 	}
 	have, wanted := list(got), list(want)
 	if !slices.Contains(wanted, "null") {
 		have = slices.DeleteFunc(have, func(name string) bool { return name == "null" })
 	}
 	return slices.Equal(have, wanted)
+}
+
+// hasTwice reports whether a list has a string twice, which makes the list of required properties invalid.
+func hasTwice(list any) bool {
+	names, _ := list.([]any)
+	seen := map[any]bool{}
+	return slices.ContainsFunc(names, func(name any) bool {
+		text, isText := name.(string)
+		again := isText && seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 // sameSet compares arrays in any order, apart from what may be added.

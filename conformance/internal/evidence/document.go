@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"math/big"
 	"reflect"
@@ -17,6 +18,9 @@ func DecodeJSON(raw []byte) any {
 	dec.UseNumber()
 	var v any
 	if dec.Decode(&v) != nil {
+		return nil
+	}
+	if _, err := dec.Token(); err != io.EOF { // something follows
 		return nil
 	}
 	return v
