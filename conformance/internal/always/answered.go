@@ -53,7 +53,7 @@ func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
 		found, at = "none although the model answered", append(at, x.Place)
 	case !isPlain(r) || !e.Session.AnswersAny():
 		return nil
-	case x == nil && askedNothing(e, r) && othersPlain(e, r) && !strings.HasPrefix(e.Case.ID, "transport/"):
+	case x == nil && (askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r) && !strings.HasPrefix(e.Case.ID, "transport/"):
 		// What a transport does to a message has checks of its own.
 		found = "a refusal without a request to the model"
 	default:
@@ -104,6 +104,12 @@ func askedNothing(e *evidence.Case, r *evidence.Round) bool {
 	s := e.Session
 	return len(s.Unmarked) == 0 && (alone(e, r) || !slices.ContainsFunc(s.Exchanges[e.Case.ID],
 		func(x *evidence.Exchange) bool { return x.Began > s.Order[r.Asked.Ref] }))
+}
+
+// saysInvalid reports whether the client says that the params are invalid. One that is busy with other requests says
+// something else.
+func saysInvalid(r *evidence.Round) bool {
+	return len(r.Answers) > 0 && r.Answers[0].Err != nil && r.Answers[0].Err.Code == evidence.CodeInvalidParams
 }
 
 // saidNo reports whether the client refused a request: with an error, or in 2026-07-28 by ending the call.

@@ -1,6 +1,7 @@
 package always_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
@@ -21,6 +22,16 @@ func refusesAfter(params *server.CreateMessageParams, said string, ends ...trace
 			}
 		}
 		s.Refuses(-32603, "no").PassesBarrier()
+	}
+}
+
+// beside asks twice at once. The client answers one of the requests, and refuses the other with the code.
+func beside(code int) steps {
+	return func(s *session) {
+		s.Asks(asked)
+		first := s.ID()
+		s.Asks(asked).Prompt(string(story.JSON(asked)), trace.ModelEnd{Status: 200}).Says(answer).Answers(answer)
+		s.Responds(first, fmt.Sprintf(`"error":{"code":%d,"message":"no"}`, code))
 	}
 }
 
@@ -49,6 +60,8 @@ func TestValidRequestsGetAResult(t *testing.T) {
 	judges(t, "answered", "basic/question",
 		passes("a result", tracetest.Asked(asked, answer)),
 		inNative(legacy(fails("a refusal without a request to the model", refusesAfter(warm, ""), "without a request"))),
+		inNative(legacy(fails("one of two requests at once is said to be invalid", beside(-32602), "without a request"))),
+		inNative(legacy(passes("one of two requests at once is too many", beside(-32000)))),
 		inNative(fails("an error although the model answered", refusesAfter(asked, answer, ok),
 			"although the model answered")),
 		inNative(passes("a request that the provider refuses", refusesAfter(warm, "", strict))),

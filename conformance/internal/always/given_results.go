@@ -59,7 +59,7 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 	if link := mislabelled(w, g); link != "" {
 		return c.otherResult(w, g, link)
 	}
-	if strict && !givenAlone(texts, g) && !givenAlone(allTexts(w), g) {
+	if strict && !givenAlone(texts, g) && !givenAlone(allTexts(w), g) || len(parts) == 0 && hasMedia(w) && !apart(texts, g) {
 		return c.otherResult(w, g, strings.Join(texts, "\n"))
 	}
 	if structured != nil && !g.hasStructured(structured, len(texts)+len(parts) > 0 && !c.form.Native) {
@@ -290,6 +290,19 @@ func givenAlone(want []string, g *item) bool {
 		}
 	}
 	return false
+}
+
+// apart reports whether nothing is glued to the texts of a result with media, whose client may say where they are.
+func apart(want []string, g *item) bool {
+	var said []string
+	for _, b := range g.Content {
+		if b.Type == dialect.Text {
+			said = append(said, b.Text)
+		}
+	}
+	_, isApart := matchTexts(want, said, framed)
+	_, isThere := matchTexts(want, said, anything) // and not in JSON, or in another order
+	return isApart || !isThere
 }
 
 // isJSONOf reports whether a text is the JSON of an object or an array, which may be JSON in a string.

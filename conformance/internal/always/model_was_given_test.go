@@ -54,6 +54,10 @@ const otherResults = `{"maxTokens":100,"messages":[
   "structuredContent":{"rain":"10 mm"}}]}],
 "tools":[{"name":"stop","inputSchema":{"type":"object","properties":{}}}],"toolChoice":{"mode":"required"}}`
 
+// picture is an image that providers accept.
+const picture = `{"maxTokens":100,"messages":[{"role":"user","content":{"type":"image","mimeType":"image/gif",` +
+	`"data":"R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs="}}]}`
+
 const audioTalk = `{"maxTokens":100,"messages":[
 {"role":"user","content":{"type":"audio","mimeType":"audio/x-wav","data":"AAECAwQF"}}]}`
 
@@ -140,6 +144,8 @@ func TestTheModelIsGivenWhatTheServerSent(t *testing.T) {
 			refused: "'messages[2].tool_calls[0].function.name' does not match the pattern"}.test(t),
 		given{name: "no provider accepts it", legal: "-", dialect: chat, params: oddNames,
 			refused: "want them in every object schema, \"properties\": {}"}.test(t),
+		given{name: "the form of an image", path: "it refused: invalid value", dialect: chat, params: picture,
+			refused: "invalid value: ''. Supported values are: 'text' and 'image_url'"}.test(t),
 		given{name: "refused", path: "it refused: unknown tool type", dialect: chat, params: shortTalk,
 			refused: "unknown tool type"}.test(t))
 	for _, g := range slices.Concat(legalChanges, faults) {

@@ -17,8 +17,9 @@ import (
 )
 
 // aboutMedia and aboutNames match the refusals of a provider that a correct client may cause: it need not know what its
-// model takes. acceptedName matches the names of tools that every provider accepts.
+// model takes. aboutForm matches those about the form of a block. acceptedName matches the names of tools that every provider accepts.
 var (
+	aboutForm    = regexp.MustCompile(`(?i)supported values|in base64`)
 	aboutMedia   = regexp.MustCompile(`(?i)image|audio|media|mime|modalit|inline_?data`)
 	aboutNames   = regexp.MustCompile(`(?i)name|pattern`)
 	acceptedName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
@@ -28,7 +29,8 @@ var (
 // client is not to blame: it asked again, or the provider does not take what the server sent.
 func refused(r *evidence.Round, x *evidence.Exchange) *check.Verdict {
 	why := x.End.Refused
-	if why == "" || x != r.LastExchange() || hasMediaAnywhere(r.Params) && aboutMedia.MatchString(why) ||
+	media := aboutMedia.MatchString(why) && !aboutForm.MatchString(why)
+	if why == "" || x != r.LastExchange() || media && hasMediaAnywhere(r.Params) ||
 		hasOddNames(r.Params) && aboutNames.MatchString(why) || !canBeAccepted(r.Raw, x.Dialect) {
 		return nil
 	}

@@ -136,13 +136,21 @@ func (t *Task) Asked(method string) []*ServerRequest {
 // doubt. Over HTTP two POSTs may overtake one another, so the proof is a request sent after the end and answered
 // before the position.
 func (ev *Case) LongEnded(t *Task, position int) *TaskState {
-	end := t.First(position, TerminalStatuses...)
-	if end != nil && slices.ContainsFunc(t.Requests, func(r *ServerRequest) bool {
-		return r.Response != nil && ev.Session.Order[r.Ref] > end.Position && ev.Session.Order[r.Response.Ref] < position
-	}) {
+	if end := t.First(position, TerminalStatuses...); end != nil && ev.longBefore(t, end.Position, position) {
 		return end
 	}
 	return nil
+}
+
+// LongCreated reports the same of the creation of the task.
+func (ev *Case) LongCreated(t *Task, position int) bool {
+	return ev.Session.OverStdio() || ev.longBefore(t, t.States[0].Position, position)
+}
+
+func (ev *Case) longBefore(t *Task, before, after int) bool {
+	return slices.ContainsFunc(t.Requests, func(r *ServerRequest) bool {
+		return r.Response != nil && ev.Session.Order[r.Ref] > before && ev.Session.Order[r.Response.Ref] < after
+	})
 }
 
 // RelatedTask returns what the _meta of params or of a result has to name a task; nil for nothing.

@@ -58,7 +58,7 @@ func TestDecodeReadsToolChoices(t *testing.T) {
 	for given, want := range map[string]string{
 		`{"type":"auto"}`: "auto", `{"type":"none"}`: "none", `{"type":"any"}`: "required",
 		`{"type":"tool","name":"add"}`: "tool:add",
-		`null`:                         "", `{}`: "", `{"type":"required"}`: "required",
+		`{}`:                           "", `{"type":"required"}`: "required",
 	} {
 		require.Equal(t, want, decode(t, body(user, `,"tool_choice":`+given)).ToolChoice, given)
 	}

@@ -67,6 +67,9 @@ func parse(body []byte) (*request, *dialect.Error) {
 		if kind := validTypes[want]; kind != "" {
 			return invalid("%s: Input should be a valid %s", place(path), kind)
 		}
+		if path == "tool_choice" {
+			return invalid("tool_choice: Input should be an object")
+		}
 		return ours("%s: want %s, got %s", place(path), want, dialect.JSONName(got))
 	}}}
 	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "metadata", &q.metadata,
@@ -76,6 +79,11 @@ func parse(body []byte) (*request, *dialect.Error) {
 	r.Read(q.Members, "", "tool_choice", &q.choice)
 	r.ReadAll(q.choice, "tool_choice", "type", &q.choiceType, "name", &q.choiceOf,
 		"disable_parallel_tool_use", new(bool))
+	for _, name := range []string{"system", "tool_choice"} {
+		if raw := q.Raw(name); raw != nil && !q.Has(name) {
+			r.Refuse(name, notNull[name], raw)
+		}
+	}
 	q.system = r.content(q.Members, "", "system", 0)
 	r.Each(q.Members, "", "messages", func(raw json.RawMessage, path string) {
 		m := message{Members: r.Object(raw, path), path: path}
@@ -91,6 +99,10 @@ func parse(body []byte) (*request, *dialect.Error) {
 	})
 	return &q, r.Err
 }
+
+// notNull are the types of the members that the API is known to refuse as null: in the code of its users are its
+// messages "system: Input should be a valid list" and "tool_choice: Input should be an object".
+var notNull = map[string]string{"system": "an array", "tool_choice": "an object"}
 
 // validTypes are the API's words for the types that a member may have.
 var validTypes = map[string]string{"a string": "string", "an integer": "integer", "a number": "number",

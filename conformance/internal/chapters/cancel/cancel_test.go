@@ -369,6 +369,9 @@ func TestTheClientAbandonsItsCallWhileTheServerWorks(t *testing.T) {
 			s.frame("", `{"jsonrpc":"2.0","id":"init","method":"initialize","params":{}}`)
 			closes(s).abandons(`"init"`)
 		}},
+		{"names-own", "the same cancel twice", report.Warn, "found 2", func(s cancelStory) {
+			closes(s).abandons("7").abandons("7")
+		}},
 		{"names-own", "a request that cancels", report.Fail, "id 8", func(s cancelStory) {
 			closes(s).frame(s.CaseID, `{"jsonrpc":"2.0","id":8,"method":"notifications/cancelled","params":{"requestId":7}}`)
 		}},

@@ -81,9 +81,13 @@ var namesOwn = check.Check{
 	Fix:   "Send a notification, without an id. Write requestId exactly as the id of the request.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		requests, cancels := ownMessages(e)
-		for _, c := range cancels {
+		for i, c := range cancels {
 			if v := misnames(e, c, requests); v != nil {
 				return *v
+			}
+			if first := sameCancel(e, c, cancels[:i], requests); first != nil {
+				return check.Warn("expected 1 cancel of a request, found 2: it is no longer in progress").
+					ShowJSON(first.Place, first.Params).ShowJSON(c.Place, c.Params)
 			}
 		}
 		return check.Pass("the client cancelled only requests of its own")
@@ -109,6 +113,22 @@ func ownMessages(e *evidence.Case) (requests, cancels []ownMessage) {
 		}
 	}
 	return requests, cancels
+}
+
+// sameCancel returns an earlier cancel of the same request; nil for none. A client may have used the id again since.
+func sameCancel(e *evidence.Case, cancel ownMessage, earlier, requests []ownMessage) *ownMessage {
+	id, _ := evidence.CancelOf(cancel.Message)
+	order := e.Session.Order
+	for i := range earlier {
+		first := &earlier[i]
+		again := slices.ContainsFunc(requests, func(r ownMessage) bool {
+			return evidence.SameID(r.ID, id) && order[first.Ref] < order[r.Ref] && order[r.Ref] < order[cancel.Ref]
+		})
+		if other, _ := evidence.CancelOf(first.Message); !again && evidence.SameID(id, other) {
+			return first
+		}
+	}
+	return nil
 }
 
 // misnames returns nil if a cancel names one of the requests, and otherwise the verdict.

@@ -87,11 +87,17 @@ var resultEqualsPlain = must(check.Check{
 
 var relatedTask = must(check.Check{
 	ID: "related-task", Cases: []string{"answered"}, Statements: []string{"2025-11-25/tasks/52", "2025-11-25/tasks/36"},
-	Rule:  "The client MUST name the task in the _meta of the response to tasks/result",
-	Cause: "the client returns the result unchanged, without its task",
-	Fix:   `Add "_meta": {"` + evidence.TaskKey + `": {"taskId": …}} to the result.`,
+	Rule: "The client MUST name the task in the _meta of the response to tasks/result, and of the task's progress",
+	Cause: "the client returns the result unchanged, without its task, or reports progress as for a request without a " +
+		"task",
+	Fix: `Add "_meta": {"` + evidence.TaskKey + `": {"taskId": …}} to the result, and to the params of the notifications.`,
 	Judge: func(e *evidence.Case) check.Verdict {
 		t, v := e.Task(), check.NotApplicable("tasks/result has no result (see tasks/result-equals-plain)")
+		for _, note := range e.Session.Progress() {
+			if v := unrelated(e, t, note); v != nil {
+				return *v
+			}
+		}
 		for _, r := range t.Asked(evidence.TasksResult) {
 			if r.Response == nil || r.Response.Err != nil {
 				continue
@@ -106,3 +112,20 @@ var relatedTask = must(check.Check{
 		return v
 	},
 })
+
+// unrelated returns the verdict for progress of the task that does not name it; nil for any other. Over HTTP it may have
+// overtaken the response that created the task.
+func unrelated(e *evidence.Case, t *evidence.Task, note evidence.ProgressNote) *check.Verdict {
+	position := e.Session.Order[note.Ref]
+	raw := evidence.RelatedTask(evidence.ObjectOf(evidence.ObjectOf(note.Raw)["params"]))
+	if token := e.Rounds[0].Token(); token == nil || !evidence.SameID(token, note.Token) ||
+		position < t.States[0].Position || evidence.ObjectOf(raw).Text("taskId") == t.ID {
+		return nil
+	}
+	v := check.Fail
+	if !e.LongCreated(t, position) {
+		v = check.Warn
+	}
+	return check.Instead(v("expected taskId %q in _meta of the progress of the task, found %s", t.ID, check.OrMissing(raw)).
+		ShowJSON(note.At("params._meta"), note.Raw))
+}

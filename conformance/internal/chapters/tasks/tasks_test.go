@@ -149,6 +149,19 @@ func TestWhatAClientShowsOfItsTask(t *testing.T) {
 		test("progress-token-kept", "the task id as token", report.Fail, "the task id", func(s *taskStory) {
 			s.creates(working).notifies(progress, `{"progressToken":"t1","progress":1}`)
 		}),
+		test("related-task", "progress that names the task", report.Pass, "", func(s *taskStory) {
+			s.creates(working).asks(get).responds(working).notifies(progress, `{"progressToken":"p","progress":1,`+
+				`"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`).asks(result).responds(taskResult)
+		}),
+		test("related-task", "progress that does not", report.Fail, "progress of the task", func(s *taskStory) {
+			s.creates(working).asks(get).responds(working).notifies(progress, `{"progressToken":"p","progress":1}`)
+		}),
+		test("related-task", "progress that may overtake the task", report.Warn, "progress of the task", func(s *taskStory) {
+			s.creates(working).notifies(progress, `{"progressToken":"p","progress":1}`)
+		}),
+		test("related-task", "progress of another request", report.Pass, "", func(s *taskStory) {
+			s.creates(working).notifies(progress, `{"progressToken":"q","progress":1}`).asks(result).responds(taskResult)
+		}),
 		test("related-task", "a result without its task", report.Fail, `"t1"`, func(s *taskStory) {
 			s.creates(working).asks(result).responds(tracetest.Saying("So."))
 		}),
