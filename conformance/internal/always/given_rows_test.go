@@ -426,6 +426,15 @@ var faults = []given{
 			`{"mm":10}`,
 			`{"mm":11}`,
 		}},
+	{name: "something follows the arguments", path: `a2`, dialect: responses, edits: edits{
+		`"{\"city\":\"Paris\"}"`,
+		`"{\"city\":\"Paris\"}x"`,
+	}},
+	{name: "something is glued to the text beside an image", path: `a mapx`, params: otherResults, dialect: anthropic,
+		edits: edits{
+			`"a map"`,
+			`"a mapx"`,
+		}},
 	{name: "an invalid block in MCP's own form", path: `valid params`, params: otherResults, dialect: native, edits: edits{
 		`"resource_link"`,
 		`""`,
