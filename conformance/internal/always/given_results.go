@@ -65,6 +65,9 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 	if structured != nil && !g.hasStructured(structured, len(texts)+len(parts) > 0 && !c.form.Native) {
 		return c.otherResult(w, g, evidence.Compact(structured))
 	}
+	if names := c.called[g.ID]; g.Name != "" && names != nil && !slices.Contains(names, g.Name) {
+		return &difference{want: "a result of " + names[1], got: "one of " + g.Name, sent: w.Path, given: g.Path}
+	}
 	return c.compareError(w, g, turn, texts)
 }
 

@@ -426,6 +426,10 @@ var faults = []given{
 			`{"mm":10}`,
 			`{"mm":11}`,
 		}},
+	{name: "a result has the name of no use", path: `one of weather`, dialect: ollama, edits: edits{
+		`"tool_name":"get.weather"`,
+		`"tool_name":"weather"`,
+	}},
 	{name: "something follows the arguments", path: `a2`, dialect: responses, edits: edits{
 		`"{\"city\":\"Paris\"}"`,
 		`"{\"city\":\"Paris\"}x"`,

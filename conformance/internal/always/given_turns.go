@@ -83,7 +83,7 @@ func (c *comparison) compareTurn(want, got *turn, first bool) *difference {
 // compareUses compares the tool uses of a turn, in order.
 func (c *comparison) compareUses(want, got *turn) *difference {
 	sent, given := only(want.items, dialect.ToolUse), only(got.items, dialect.ToolUse)
-	c.ids = map[string]string{}
+	c.ids, c.called = map[string]string{}, map[string][]string{}
 	seen := map[string]bool{}
 	for i := range sent {
 		w := &sent[i]
@@ -114,7 +114,7 @@ func (c *comparison) compareUses(want, got *turn) *difference {
 			d.want, d.got = "an id of its own for "+describe(w), fmt.Sprintf("the id %s twice", evidence.QuoteID(g.ID))
 			return d
 		}
-		seen[g.ID], c.ids[w.ID] = true, g.ID
+		seen[g.ID], c.ids[w.ID], c.called[g.ID] = true, g.ID, []string{w.Name, g.Name}
 	}
 	if len(given) > len(sent) {
 		extra := &given[len(sent)]

@@ -26,7 +26,7 @@ var modelNamed = check.Check{
 				if !isText || x == nil || x.Request == nil || len(r.CompletedCalls()) == 0 {
 					continue
 				}
-				if named++; !slices.ContainsFunc(modelsOf(e), func(name string) bool { return alias(got, name) }) {
+				if named++; !slices.ContainsFunc(modelsOf(e, r), func(name string) bool { return alias(got, name) }) {
 					return check.Fail("expected the model %q in the result, found %q", x.Request.Model, got).
 						ShowAs("model called", x.Place, "%q", x.Request.Model).Show(a.At("model"), "%q", got)
 				}
@@ -39,10 +39,15 @@ var modelNamed = check.Check{
 	},
 }
 
-// modelsOf returns the names of the models that a case asked, and those that they gave themselves.
-func modelsOf(e *evidence.Case) []string {
+// modelsOf returns the names of the models that a round asked, and those that they gave themselves. Where the wire does
+// not tell the rounds apart, they are those of the case.
+func modelsOf(e *evidence.Case, r *evidence.Round) []string {
 	var names []string
-	for _, x := range e.Session.Exchanges[e.Case.ID] {
+	exchanges := r.Model
+	if slices.ContainsFunc(exchanges, func(x *evidence.Exchange) bool { return !belongs(e, r, x) }) {
+		exchanges = e.Session.Exchanges[e.Case.ID]
+	}
+	for _, x := range exchanges {
 		if x.Request != nil {
 			names = append(names, x.Request.Model)
 		}

@@ -2,10 +2,13 @@ package always_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 func TestResultsNameTheModelThatWasCalled(t *testing.T) {
@@ -27,5 +30,11 @@ func TestResultsNameTheModelThatWasCalled(t *testing.T) {
 		judges(t, "model-named", "basic/question",
 			openAI(test{Name: c.name, Verdict: c.verdict, Message: message, Steps: answers}))
 	}
+	judges(t, "model-named", "basic/question", openAI(warns("the model of another request", func(s *session) {
+		other := strings.NewReplacer("gpt-4o", "o3")
+		s.Asks(asked).Prompts(asked).Answers(tracetest.With(answer, "model", `"gpt-4o"`))
+		s.Asks(asked).Prompt(other.Replace(string(story.JSON(tracetest.AsChat(asked)))), trace.ModelEnd{Status: 200})
+		s.Answers(tracetest.With(answer, "model", `"gpt-4o"`))
+	}, `expected the model "o3"`)))
 	judges(t, "model-named", "basic/question", inapplicable("no call", func(s *session) { s.Asks(asked).Answers(answer) }))
 }

@@ -194,6 +194,8 @@ type comparison struct {
 	tools, owners map[string]string
 	// ids has the ids of the latest turn's tool uses for the model, by their ids for the server.
 	ids map[string]string
+	// called has the names of the latest turn's tool uses, for the server and for the model, by their ids for the model.
+	called map[string][]string
 	// shown are the paths of media that belong to tool results.
 	shown map[string]bool
 	// rounded is the first number that a double cannot hold, and that the client rounded.
@@ -247,7 +249,7 @@ func (c *comparison) compareTurns() *difference {
 
 // walk compares turn by turn.
 func (c *comparison) walk(want, got []turn) *difference {
-	c.shown, c.ids, c.rounded = map[string]bool{}, nil, nil
+	c.shown, c.ids, c.called, c.rounded = map[string]bool{}, nil, nil, nil
 	for i := range want {
 		if i >= len(got) {
 			return missing(&want[i].items[0])

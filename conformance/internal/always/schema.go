@@ -306,7 +306,7 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 		}
 		extra := func(v any) bool {
 			o, _ := v.(map[string]any)
-			return word != "required" && (v == nil || o["type"] == "null")
+			return word == "enum" && v == nil || word != "required" && o["type"] == "null"
 		}
 		return s.sameSet(got, want, extra)
 	case "prefixItems":

@@ -114,6 +114,8 @@ func TestTypesMayBeVariants(t *testing.T) {
 		"null added": {`{"anyOf":[{"type":"integer","minimum":0},{"type":"string","pattern":"^a"},{"type":"null"}]}`,
 			numbers, true},
 		"a type twice": {`{"type":["string","string","null"],"description":"d","minLength":1}`, types, false},
+		"a variant that is no schema": {`{"anyOf":[{"type":"string","minLength":1},{"type":"null"},null],"description":"d"}`,
+			types, false},
 		"values": {`{"anyOf":[{"type":"string","enum":["a"]},{"type":"null"}]}`,
 			`{"type":["string","null"],"enum":["a",null]}`, true},
 		"null lost":    {`{"anyOf":[{"type":"string","minLength":1}],"description":"d"}`, types, false},
