@@ -19,6 +19,6 @@ var Scenario = check.Scenario{
 		progressRises, tokenUnique,
 		answered, validResult, hasModel, modelNamed, roleAssistant, stopReasonWord, freshIDs, notExecuted,
 		inputKeys, isolation, newID, sameParams, retriesOnce, stateEchoed,
-		maxTokens, modelWasGivenCheck, serverWasGivenCheck, oneModelCall, noSecret, noInternals,
+		maxTokens, modelWasGivenCheck, thoughtSignature, serverWasGivenCheck, oneModelCall, noSecret, noInternals,
 	},
 }

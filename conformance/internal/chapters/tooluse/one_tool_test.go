@@ -41,6 +41,8 @@ func TestToolUseBlocksAreValid(t *testing.T) {
 		})),
 		unreadable)
 	judges(t, "tool-use-block", "two-turns",
-		fails("input null if there are no arguments", turns(listing("call_1", "null"), ""), "found the input null"),
-		fails("no block if there are no arguments", turns(tracetest.Saying("Let me look."), ""), "for the model's tool call"))
+		fails("input null if there are no arguments",
+			tracetest.Uses(tracetest.Wanting([3]string{"call_1", "list_airports", "null"})), "found the input null"),
+		fails("no block if there are no arguments", tracetest.Uses(tracetest.Saying("Let me look.")),
+			"for the model's tool call"))
 }

@@ -28,7 +28,7 @@ var Scenario = check.Scenario{
 		noneDefied, requiredDefied, noTools, saysStop, invalidArguments, unknownTool,
 	},
 	Checks: []check.Check{
-		stopReasonToolUse, toolUseBlock, thoughtSignature,
+		stopReasonToolUse, toolUseBlock,
 		toolsAccepted, manyTools, toolNames, choiceAccepted, choiceEmpty, choiceNoneHolds, choiceNoneFiltered,
 		stopBesideCalls, badArguments, unofferedTool,
 	},

@@ -1,0 +1,52 @@
+package always_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+func TestThoughtSignaturesReachTheModelAgain(t *testing.T) {
+	const history = `,{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"stop","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","toolUseId":"a","content":[{"type":"text","text":"ok"}]}]}`
+	params := func(history string) string {
+		return `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}` + history +
+			`],"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
+	}
+	const signed = `,"thoughtSignature":"c2VhbA=="`
+	// turns is a loop of two rounds, in which the model signs its call as given, and gets the call with what is given.
+	turns := func(says, history, gets string) steps {
+		return func(s *session) {
+			ok := trace.ModelEnd{Status: 200}
+			s.Asks(json.RawMessage(params(""))).Prompt(correctBody(t, gemini, params("")), ok)
+			s.Says(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"stop","args":{}}` + says + `}]}}]}`)
+			s.Answers(tracetest.Wanting([3]string{"a", "stop", `{}`}))
+			body := correctBody(t, gemini, params(history))
+			if history != "" {
+				const call = `{"functionCall":{"args":{},"id":"a","name":"stop"}`
+				require.Contains(t, body, call)
+				body = strings.Replace(body, call, call+gets, 1)
+			}
+			s.Asks(json.RawMessage(params(history))).Prompt(body, ok).Answers(answer)
+		}
+	}
+	tests := []tracetest.Test{
+		passes("the same", turns(signed, history, signed)),
+		fails("lost", turns(signed, history, ""), "stop with its signature, found it without"),
+		fails("changed", turns(signed, history, `,"thoughtSignature":"c2VhbB=="`), "found it without"),
+		warns("a placeholder", turns(signed, history, `,"thoughtSignature":"skip_thought_signature_validator"`),
+			"found a placeholder"),
+		inapplicable("none given", turns("", history, "")),
+		inapplicable("the call is not in the next request", turns(signed, "", "")),
+	}
+	for i := range tests {
+		tests[i].Dialects, tests[i].In = []string{gemini}, []server.Revision{server.V20251125}
+	}
+	judges(t, "thought-signature", "basic/question", tests...)
+}
