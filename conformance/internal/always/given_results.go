@@ -304,8 +304,8 @@ func apart(want []string, g *item) bool {
 		}
 	}
 	_, isApart := matchTexts(want, said, framed)
-	_, isThere := matchTexts(want, said, anything) // and not in JSON, or in another order
-	return isApart || !isThere
+	_, isThere := matchTexts(want, said, anything) // and not in another order
+	return isApart || !isThere || len(g.trees()) > 0
 }
 
 // isJSONOf reports whether a text is the JSON of an object or an array, which may be JSON in a string.
