@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // change is a group of faults that a correct client may have.
@@ -58,10 +59,11 @@ var changes = []change{
 		"OpenAI: a strict schema requires all properties, so optional ones may be null"},
 	{modelRequest, `store`, "",
 		"OpenAI's API, store: whether the provider keeps the response, which is the client's choice"},
+	{modelRequest, `contents.*\.functionCall\.id`, noValue + "|null|empty", "Gemini's API, FunctionCall.id: optional"},
 	{modelRequest, `contents\[role=user\]\.role`, noValue + "|null", "Gemini's API: content without a role is a user's"},
 	{modelRequest, `tools.*\.description`, "append",
 		"server/tools: a description is text for the model; the server's is in it"},
-	{modelRequest, `model`, otherText,
+	{modelRequest, `model`, anyOther,
 		"client/sampling, Model Preferences: the client makes the final model selection"},
 	{samplingRequest, `.*annotations(\..*)?`, "",
 		"schema, Annotations: optional annotations for the client, which may use them to inform how objects are used"},
@@ -73,7 +75,7 @@ var changes = []change{
 		"server/tools, Resource Links: no provider has a block for links; the model needs the address"},
 	{samplingRequest, `.*\[type=resource_link\]\.(type|size)`, "",
 		"server/tools, Resource Links: no provider has a block for links, so their type is the client's word"},
-	{samplingRequest, `.*\[type=resource\]\.resource\.(uri|mimeType)`, noValue + "|null|empty",
+	{samplingRequest, `.*\[type=resource\]\.resource\.(uri|mimeType)`, "",
 		"schema, EmbeddedResource: it is up to the client how best to render embedded resources for the model"},
 	{samplingRequest, `.*\bcomExample.*`, "", "basic: unknown members mean nothing to the client"},
 	{samplingRequest + `|` + modelRequest, `.*_meta(\..*)?`, "",
@@ -142,9 +144,13 @@ var changes = []change{
 // legal returns the reason why a client may do what a fault does, or "". Refused is true if all that it did was to
 // refuse requests.
 func legal(f *Fault, refused bool) string {
-	const content = `messages.*\[type=(image|audio|resource|resource_link)\].*`
-	if refused && f.Kind == samplingRequest && (matches(content, f.Pattern) || f.Condition == "media") {
-		return "client/sampling: the client may refuse a request, such as one with content that its model does not take"
+	if refused && f.Kind == samplingRequest {
+		return "client/sampling: the client may refuse a request; always/answered fails one that refuses what all serve"
+	}
+	form := llm.FactsOf(f.Setting.Dialect).Form
+	if form.Unordered && matches(samplingResponse+`|`+retry, f.Kind) && matches(`.*\.content`, f.Pattern) &&
+		matches(otherOrder, f.Edit) {
+		return "OpenAI's chat and Ollama: a message has a member for its text and one for its calls, and no order"
 	}
 	const keyword = `tools(\[\]\.inputSchema|\[type=function\]\.function\.parameters)(\..*)?\.` +
 		`(additionalProperties|default|(min|max)(Length|Items|imum)|pattern|format)`
