@@ -18,87 +18,97 @@ type (
 	renamed struct{}
 )
 
-// edit changes the values at a place of one message. Before has the values there in the message before; nil for none.
-// Equal values are no change.
+// edit changes the values at a place of one message. One of its functions is set; those of a text, a list or a number
+// see no other values, and no empty texts and lists.
 type edit struct {
-	name  string
-	apply func(values, before []any) []any
+	name   string
+	value  func(v any) any
+	text   func(s string) string
+	list   func(l []any) []any
+	number func(n *big.Rat)
+	// all changes all values. Before has the values at the place in the message before; nil for none.
+	all func(values, before []any) []any
 }
 
 // edits are what a fault can do, in the order in which the random numbers choose them.
 var edits = []edit{
-	{"delete", each(func(any) any { return gone{} })},
-	{"null", each(func(any) any { return nil })},
-	{"retype", each(retype)},
-	{"cut", each(ofText(func(s []rune) []rune { return s[:(len(s)+1)/2] }))},
-	{"append", each(ofText(func(s []rune) []rune { return append(slices.Clip(s), 'x') }))},
-	{"empty", each(empty)},
-	{"reverse", each(reverse)},
-	{"duplicate", each(ofItems(func(l []any) []any { return append(slices.Clip(l), l[len(l)-1]) }))},
-	{"drop first", each(ofItems(func(l []any) []any { return l[1:] }))},
-	{"drop last", each(ofItems(func(l []any) []any { return l[:len(l)-1] }))},
-	{"double", each(ofNumber(func(n *big.Rat) { n.Add(n, n) }))},
-	{"flip", each(func(v any) any {
-		if b, ok := v.(bool); ok {
-			return !b
-		}
-		return v
-	})},
-	{"add one", each(ofNumber(func(n *big.Rat) { n.Add(n, big.NewRat(1, 1)) }))},
-	{"move first", each(ofItems(func(l []any) []any { return append(slices.Clone(l[1:]), l[0]) }))},
-	{"swap", each(ofItems(func(l []any) []any {
-		l = slices.Clone(l)
+	{name: "delete", value: func(any) any { return gone{} }},
+	{name: "null", value: func(any) any { return nil }},
+	{name: "retype", value: retype},
+	{name: "cut", text: func(s string) string {
+		all := []rune(s)
+		return string(all[:(len(all)+1)/2])
+	}},
+	{name: "append", text: func(s string) string { return s + "x" }},
+	{name: "empty", value: empty},
+	{name: "reverse", value: reverse},
+	{name: "duplicate", list: func(l []any) []any { return append(l, l[len(l)-1]) }},
+	{name: "drop first", list: func(l []any) []any { return l[1:] }},
+	{name: "drop last", list: func(l []any) []any { return l[:len(l)-1] }},
+	{name: "double", number: func(n *big.Rat) { n.Add(n, n) }},
+	{name: "flip", value: flip},
+	{name: "add one", number: func(n *big.Rat) { n.Add(n, big.NewRat(1, 1)) }},
+	{name: "move first", list: func(l []any) []any { return append(l[1:], l[0]) }},
+	{name: "swap", list: func(l []any) []any {
 		last := len(l) - 1
 		l[last], l[max(last-1, 0)] = l[max(last-1, 0)], l[last]
 		return l
-	}))},
-	{"add null", each(ofItems(func(l []any) []any { return append(slices.Clip(l), nil) }))},
-	{"as JSON", each(asJSON)},
-	{"other case", each(ofText(func(s []rune) []rune { return []rune(otherCase(string(s))) }))},
-	{"rename", each(func(any) any { return renamed{} })},
-	{"trim", each(ofText(func(s []rune) []rune { return []rune(strings.TrimSpace(string(s))) }))},
-	{"in one line", each(ofText(func(s []rune) []rune { return []rune(oneLine.Replace(string(s))) }))},
-	{"in ASCII", each(ofText(inASCII))},
-	{"exchange", func(values, _ []any) []any { return append(slices.Clone(values[1:]), values[0]) }},
-	{"all alike", func(values, _ []any) []any { return slices.Repeat(values[:1], len(values)) }},
-	{"the one before", func(values, before []any) []any {
-		all := slices.Clone(values)
-		copy(all, before)
-		return all
+	}},
+	{name: "add null", list: func(l []any) []any { return append(l, nil) }},
+	{name: "as JSON", value: asJSON},
+	{name: "other case", text: otherCase},
+	{name: "rename", value: func(any) any { return renamed{} }},
+	{name: "trim", text: strings.TrimSpace},
+	{name: "in one line", text: strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace},
+	{name: "in ASCII", text: inASCII},
+	{name: "exchange", all: func(values, _ []any) []any { return append(values[1:], values[0]) }},
+	{name: "all alike", all: func(values, _ []any) []any {
+		for i := range values {
+			values[i] = values[0]
+		}
+		return values
+	}},
+	{name: "the one before", all: func(values, before []any) []any {
+		copy(values, before)
+		return values
 	}},
 }
 
-// each returns an edit of one value as one of all values.
-func each(f func(v any) any) func(values, before []any) []any {
-	return func(values, _ []any) []any {
-		all := make([]any, len(values))
-		for i, v := range values {
-			all[i] = f(v)
-		}
-		return all
+// apply returns what becomes of the values at a place. Equal values are no change.
+func (e *edit) apply(values, before []any) []any {
+	if values = slices.Clone(values); e.all != nil {
+		return e.all(values, before)
 	}
+	for i, v := range values {
+		values[i] = e.one(v)
+	}
+	return values
+}
+
+func (e *edit) one(v any) any {
+	switch t := v.(type) {
+	case string:
+		if e.text != nil && t != "" {
+			return e.text(t)
+		}
+	case []any:
+		if e.list != nil && len(t) > 0 {
+			return e.list(slices.Clone(t))
+		}
+	case json.Number:
+		if n, ok := new(big.Rat).SetString(t.String()); ok && e.number != nil {
+			e.number(n)
+			return numberOf(n)
+		}
+	}
+	if e.value != nil {
+		return e.value(v)
+	}
+	return v
 }
 
 // whole are the edits of a message as a whole, as bits: to lose it, and to send it twice.
 const whole = 1<<0 | 1<<7
-
-func ofText(f func([]rune) []rune) func(any) any {
-	return func(v any) any {
-		if s, ok := v.(string); ok && s != "" {
-			return string(f([]rune(s)))
-		}
-		return v
-	}
-}
-
-func ofItems(f func([]any) []any) func(any) any {
-	return func(v any) any {
-		if list, ok := v.([]any); ok && len(list) > 0 {
-			return f(list)
-		}
-		return v
-	}
-}
 
 // retype makes a value of another type that a careless client could make of it.
 func retype(v any) any {
@@ -145,19 +155,19 @@ func reverse(v any) any {
 	return v
 }
 
-func ofNumber(f func(n *big.Rat)) func(any) any {
-	return func(v any) any {
-		number, _ := v.(json.Number)
-		r, ok := new(big.Rat).SetString(number.String())
-		if !ok {
-			return v
-		}
-		if f(r); r.IsInt() {
-			return json.Number(r.Num().String())
-		}
-		double, _ := r.Float64()
-		return json.Number(mcpjson.Marshal(double))
+func flip(v any) any {
+	if b, ok := v.(bool); ok {
+		return !b
 	}
+	return v
+}
+
+func numberOf(n *big.Rat) json.Number {
+	if n.IsInt() {
+		return json.Number(n.Num().String())
+	}
+	double, _ := n.Float64()
+	return json.Number(mcpjson.Marshal(double))
 }
 
 // asJSON makes a text of an object or a list, as of the arguments of OpenAI.
@@ -179,16 +189,13 @@ func otherCase(s string) string {
 	return string(other) + s[size:]
 }
 
-var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
-
-func inASCII(s []rune) []rune {
-	s = slices.Clone(s)
-	for i, r := range s {
+func inASCII(s string) string {
+	return strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII {
-			s[i] = '?'
+			return '?'
 		}
-	}
-	return s
+		return r
+	}, s)
 }
 
 // can returns the edits that change the values at a place of one message, beside those that are known, as bits.

@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"mime"
-	"regexp"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -106,22 +104,10 @@ func clientInfoMissing(e *trace.Event, m *evidence.Message) *check.Verdict {
 	raw := evidence.ObjectOf(m.Params)["clientInfo"]
 	var info struct{ Name, Version *string }
 	if json.Unmarshal(raw, &info) == nil && info.Name != nil && info.Version != nil {
-		return oddVersion(e, m)
+		return nil
 	}
 	return check.Instead(check.Fail("expected clientInfo with name and version in initialize, found %s",
 		check.OrMissing(raw)).ShowJSON(evidence.Place{Ref: e.Ref(), Path: "params.clientInfo", Label: m.Method}, raw))
-}
-
-// protocolVersion matches the versions of the protocol, and its drafts (basic/versioning).
-var protocolVersion = regexp.MustCompile(`^(DRAFT-.*|\d{4}-\d\d-\d\d)$`)
-
-// oddVersion warns of an initialize that asks for something else than a version of the protocol.
-func oddVersion(e *trace.Event, m *evidence.Message) *check.Verdict {
-	o := evidence.ObjectOf(m.Params)
-	version := o.Text("protocolVersion")
-	return check.Unless(version == "" || protocolVersion.MatchString(version), check.Warn(
-		"expected a version such as %s in initialize, found %q", server.V20251125, version).ShowJSON(
-		evidence.Place{Ref: e.Ref(), Path: "params.protocolVersion", Label: m.Method}, o["protocolVersion"]))
 }
 
 var contentType = check.Check{

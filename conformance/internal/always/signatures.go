@@ -30,7 +30,7 @@ var thoughtSignature = check.Check{
 						continue
 					}
 					returned++
-					switch v := unsigned(r, x, call.Block); {
+					switch v := unsigned(x, call.Block); {
 					case v == nil:
 					case v.Kind == check.Failed:
 						return *v
@@ -85,7 +85,7 @@ func restates(r *evidence.Round, id string) bool {
 }
 
 // unsigned returns the verdict for a model request without the signature of a call; nil for one that has it.
-func unsigned(said *evidence.Round, x *evidence.Exchange, call dialect.Block) *check.Verdict {
+func unsigned(x *evidence.Exchange, call dialect.Block) *check.Verdict {
 	restated := evidence.BlocksOf(x.Request.Messages, dialect.ToolUse)
 	signed := func(signature string) bool {
 		return slices.ContainsFunc(restated, func(use dialect.Block) bool { return use.Signature == signature })
@@ -93,10 +93,10 @@ func unsigned(said *evidence.Round, x *evidence.Exchange, call dialect.Block) *c
 	if signed(call.Signature) {
 		return nil
 	}
-	v := check.Fail("expected the call of %s with its signature, found it without", call.Name)
+	judge, found := check.Fail, "it without"
 	if signed(anySignature) {
-		v = check.Warn("expected the call of %s with its signature, found a placeholder", call.Name)
+		judge, found = check.Warn, "a placeholder"
 	}
-	return check.Instead(v.ShowAs("model said", said.LastExchange().Place, "%s, signed %s", call.Name,
-		evidence.Clip(call.Signature)).ShowAs("model received", x.Place, "%s", evidence.Describe(restated)))
+	return check.Instead(judge("expected the call of %s with its signature, found %s", call.Name, found).
+		ShowAs("model received", x.Place, "%s", evidence.Describe(restated)))
 }
