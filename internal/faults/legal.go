@@ -3,7 +3,6 @@ package faults
 import (
 	"regexp"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
@@ -135,10 +134,30 @@ var changes = []change{
 		"schema, ToolUseContent.id: a unique identifier, which the client chooses"},
 	{samplingResponse + `|` + retry, `.*\.model`, "cut|other case",
 		"schema, CreateMessageResult.model: the name of the model; gpt is a name of gpt-4o"},
-	{samplingResponse, `error(\.message)?`, otherText + "|the one before", "schema, Error.message: a short description of the error"},
+	{samplingResponse, `error(\.message)?`, otherText + "|the one before",
+		"schema, Error.message: a short description of the error"},
 	{samplingResponse, `error\.code`, otherNumber + "|the one before",
 		"JSON-RPC, error.code: any integer; codes that the protocol asks for have checks of their own"},
 	{samplingResponse, `error\.data(\..*)?`, "", "JSON-RPC, error.data: defined by the sender, and may be omitted"},
+}
+
+// limited are the changes that are legal only in some dialects, or under a condition; "" for all.
+var limited = []struct {
+	change
+	dialects, condition string
+}{
+	{change{samplingResponse + `|` + retry, `.*\.content`, otherOrder,
+		"OpenAI's chat, Ollama and Cohere: a message has a member for its text and one for its calls, and no order"},
+		`openai-chat|ollama|cohere-chat`, ""},
+	{change{samplingRequest + `|` + modelRequest,
+		`tools(\[\]\.inputSchema|\[type=function\]\.function\.parameters)(\..*)?\.` +
+			`(additionalProperties|default|(min|max)(Length|Items|imum)|pattern|format)`, "",
+		"Ollama's API, ToolFunctionParameters and ToolProperty: it does not read this keyword"}, dialect.Ollama, ""},
+	{change{modelRequest, `.*`, "rename",
+		"Ollama's API: a server in Go, whose encoding/json matches names in any case"}, dialect.Ollama, ""},
+	{change{modelReply, `.*(functionCall|tool_calls|tool_use|function_call).*`, "",
+		"client/sampling: without tools there is nothing that the server could run, so the client may leave it out"},
+		"", "without-tools"},
 }
 
 // legal returns the reason why a client may do what a fault does, or "". Refused is true if all that it did was to
@@ -147,33 +166,26 @@ func legal(f *Fault, refused bool) string {
 	if refused && f.Kind == samplingRequest {
 		return "client/sampling: the client may refuse a request; always/answered fails one that refuses what all serve"
 	}
-	form := llm.FactsOf(f.Setting.Dialect).Form
-	if form.Unordered && matches(samplingResponse+`|`+retry, f.Kind) && matches(`.*\.content`, f.Pattern) &&
-		matches(otherOrder, f.Edit) {
-		return "OpenAI's chat and Ollama: a message has a member for its text and one for its calls, and no order"
+	for i := range changes {
+		if changes[i].has(f) {
+			return changes[i].reason
+		}
 	}
-	const keyword = `tools(\[\]\.inputSchema|\[type=function\]\.function\.parameters)(\..*)?\.` +
-		`(additionalProperties|default|(min|max)(Length|Items|imum)|pattern|format)`
-	if llm.FactsOf(f.Setting.Dialect).SchemaWords != nil && matches(keyword, f.Pattern) {
-		return "the provider's API: it does not read this keyword of a tool's schema"
-	}
-	if f.Setting.Dialect == dialect.Ollama && f.Kind == modelRequest && f.Edit == "rename" {
-		return "Ollama's API: a server in Go, whose encoding/json matches names in any case"
-	}
-	const use = `.*(functionCall|tool_calls|tool_use|function_call).*`
-	if f.Kind == modelReply && f.Condition == "without-tools" && matches(use, f.Pattern) {
-		return "client/sampling: without tools there is nothing that the server could run, so the client may leave it out"
-	}
-	edit := f.Edit
-	if edit == "rename" { // The member is missing, and one is there that means nothing.
-		edit = noValue
-	}
-	for _, c := range changes {
-		if matches(c.kinds, f.Kind) && matches(c.patterns, f.Pattern) && (c.edits == "" || matches(c.edits, edit)) {
-			return c.reason
+	for i := range limited {
+		l := &limited[i]
+		if (l.dialects == "" || matches(l.dialects, f.Setting.Dialect)) &&
+			(l.condition == "" || l.condition == f.Condition) && l.has(f) {
+			return l.reason
 		}
 	}
 	return ""
+}
+
+// has reports whether the change has the place and the edit of a fault. After rename, the member is missing, and one is
+// there that means nothing.
+func (c *change) has(f *Fault) bool {
+	return matches(c.kinds, f.Kind) && matches(c.patterns, f.Pattern) &&
+		(c.edits == "" || matches(c.edits, f.Edit) || f.Edit == "rename" && matches(c.edits, noValue))
 }
 
 // matches reports whether an expression matches all of a text.

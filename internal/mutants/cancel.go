@@ -73,6 +73,7 @@ var cancelEdits = edits{
 	"gives-up-silently-on-the-pipe": ownCancel((*Message).Drop),
 	"cancels-by-text":               ownCancel(idAsText),
 	"cancels-by-text-on-the-pipe":   ownCancel(idAsText),
+	"cancels-twice":                 ownCancel(func(m *Message) { m.After(copyOf(m.Body)) }),
 	"leaves-model-running":          just(Edit{Model: (*Wire).detached}),
 	"cancels-ended": onAbandoned(func(w *Wire, c *Call) {
 		_ = w.Send(w.Context, cancels(c.last)) // nothing depends on it

@@ -57,6 +57,7 @@ var taskEdits = edits{
 			delete(member(m.Result(), "_meta"), relatedTask)
 		}
 	}),
+	"unrelated-progress": progress(func(p object) { delete(member(p, "_meta"), relatedTask) }),
 	"believes-meta": in(func(m *Message) {
 		if id := member(m.Meta(), relatedTask)["taskId"]; id != nil && m.Params()["taskId"] != nil {
 			m.Params()["taskId"] = id

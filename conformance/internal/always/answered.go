@@ -51,10 +51,7 @@ func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	switch {
 	case asked && hasAnswer(r) && othersAnswered(e, r):
 		found, at = "none although the model answered", append(at, x.Place)
-	case !isPlain(r) || !e.Session.AnswersAny():
-		return nil
-	case x == nil && (askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r) && !strings.HasPrefix(e.Case.ID, "transport/"):
-		// What a transport does to a message has checks of its own.
+	case x == nil && refusesPlain(e, r):
 		found = "a refusal without a request to the model"
 	default:
 		return nil
@@ -64,6 +61,13 @@ func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	}
 	return check.Instead(check.Fail("sampling request %d: expected a result, found %s%s", r.N, found,
 		e.WhyNoResult(r.N)).At(at...))
+}
+
+// refusesPlain reports whether the client refused a request that all clients can serve, without asking the model. What
+// a transport does to a message has checks of its own.
+func refusesPlain(e *evidence.Case, r *evidence.Round) bool {
+	return isPlain(r) && e.Session.AnswersAny() && (askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r) &&
+		!strings.HasPrefix(e.Case.ID, "transport/")
 }
 
 // hasAnswer reports whether the model gave a round a reply that a client can pass on.

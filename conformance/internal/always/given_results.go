@@ -2,6 +2,7 @@ package always
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -49,7 +50,6 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 		return d
 	}
 	structured := at(w.Raw, "structuredContent")
-	strict := len(parts) == 0 && len(texts) > 0 && structured == nil && !hasMedia(w)
 	says := g.strings()
 	for _, part := range append(parts, texts...) {
 		if !evidence.Contains(says, part) && !g.hasJSON(part) {
@@ -59,16 +59,29 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 	if link := mislabelled(w, g); link != "" {
 		return c.otherResult(w, g, link)
 	}
-	if strict && !givenAlone(texts, g) && !givenAlone(allTexts(w), g) || len(parts) == 0 && hasMedia(w) && !apart(texts, g) {
+	if len(parts) == 0 && structured == nil && withMore(w, g, texts) {
 		return c.otherResult(w, g, strings.Join(texts, "\n"))
 	}
 	if structured != nil && !g.hasStructured(structured, len(texts)+len(parts) > 0 && !c.form.Native) {
 		return c.otherResult(w, g, evidence.Compact(structured))
 	}
+	return cmp.Or(c.compareName(w, g), c.compareError(w, g, turn, texts))
+}
+
+// compareName compares the name of the tool of a result, which some providers have, with that of its use.
+func (c *comparison) compareName(w, g *item) *difference {
 	if names := c.called[g.ID]; g.Name != "" && names != nil && !slices.Contains(names, g.Name) {
 		return &difference{want: "a result of " + names[1], got: "one of " + g.Name, sent: w.Path, given: g.Path}
 	}
-	return c.compareError(w, g, turn, texts)
+	return nil
+}
+
+// withMore reports whether a result has more than the texts. With media, the client may say where these are.
+func withMore(w, g *item, texts []string) bool {
+	if hasMedia(w) {
+		return !apart(texts, g)
+	}
+	return len(texts) > 0 && !givenAlone(texts, g) && !givenAlone(allTexts(w), g)
 }
 
 // partsOf returns the texts of a result, and the parts of resources that must be in it, with anything around them.

@@ -17,7 +17,8 @@ import (
 )
 
 // aboutMedia and aboutNames match the refusals of a provider that a correct client may cause: it need not know what its
-// model takes. aboutForm matches those about the form of a block. acceptedName matches the names of tools that every provider accepts.
+// model takes. aboutForm matches those about the form of a block. acceptedName matches the names of tools that every
+// provider accepts.
 var (
 	aboutForm    = regexp.MustCompile(`(?i)supported values|in base64`)
 	aboutMedia   = regexp.MustCompile(`(?i)image|audio|media|mime|modalit|inline_?data`)

@@ -300,13 +300,12 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 		return strings.Contains(have, wanted)
 	case "additionalProperties":
 		return got == false && want == true || s.same(got, want)
-	case "enum", "required", "anyOf", "oneOf", "allOf":
-		if word == "required" && hasTwice(got) && !hasTwice(want) {
-			return false
-		}
+	case "required":
+		return (hasTwice(want) || !hasTwice(got)) && s.sameSet(got, want, func(any) bool { return false })
+	case "enum", "anyOf", "oneOf", "allOf":
 		extra := func(v any) bool {
 			o, _ := v.(map[string]any)
-			return word == "enum" && v == nil || word != "required" && o["type"] == "null"
+			return word == "enum" && v == nil || o["type"] == "null"
 		}
 		return s.sameSet(got, want, extra)
 	case "prefixItems":

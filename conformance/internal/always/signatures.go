@@ -18,7 +18,8 @@ var thoughtSignature = check.Check{
 	Levels:     check.Robust,
 	ServerLoop: true,
 	Cause:      "MCP has no member for signatures, so they are lost on the way to the server",
-	Fix:        "Store each signature by the id of its tool use, or in the _meta of the tool use. Send it back with the call.",
+	Fix: "Store each signature by the id of its tool use, or in the _meta of the tool use. Send it back with the " +
+		"call.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		returned := 0
 		var warned *check.Verdict

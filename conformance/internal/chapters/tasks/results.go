@@ -113,8 +113,8 @@ var relatedTask = must(check.Check{
 	},
 })
 
-// unrelated returns the verdict for progress of the task that does not name it; nil for any other. Over HTTP it may have
-// overtaken the response that created the task.
+// unrelated returns the verdict for progress of the task that does not name it; nil for any other. Over HTTP it may
+// have overtaken the response that created the task.
 func unrelated(e *evidence.Case, t *evidence.Task, note evidence.ProgressNote) *check.Verdict {
 	position := e.Session.Order[note.Ref]
 	raw := evidence.RelatedTask(evidence.ObjectOf(evidence.ObjectOf(note.Raw)["params"]))
@@ -126,6 +126,6 @@ func unrelated(e *evidence.Case, t *evidence.Task, note evidence.ProgressNote) *
 	if !e.LongCreated(t, position) {
 		v = check.Warn
 	}
-	return check.Instead(v("expected taskId %q in _meta of the progress of the task, found %s", t.ID, check.OrMissing(raw)).
-		ShowJSON(note.At("params._meta"), note.Raw))
+	return check.Instead(v("expected taskId %q in _meta of the progress of the task, found %s", t.ID,
+		check.OrMissing(raw)).ShowJSON(note.At("params._meta"), note.Raw))
 }
