@@ -81,6 +81,8 @@ var changes = []change{
 		"basic, _meta: reserved for additional metadata; no provider has a field for it"},
 
 	// What the client says of itself.
+	{received + otherResponse, `result\.tools(\[\])?(\..*)?`, "",
+		"server/tools: which tools are called is the choice of the user and the model"},
 	{headers, `[^.]*`, "rename", "HTTP: the names of headers have no case"},
 	{headers, `Content-Type|Accept`, "other case", "HTTP: media types have no case"},
 	{`.*`, `params\.(_meta\.io\.modelcontextprotocol/)?clientInfo\.(title|description|websiteUrl|icons.*)`, noValue,
