@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -76,10 +78,10 @@ func (c *comparison) compareName(w, g *item) *difference {
 	return nil
 }
 
-// withMore reports whether a result has more than the texts. With media, the client may say where these are.
+// withMore reports whether a result has more than the texts.
 func withMore(w, g *item, texts []string) bool {
 	if hasMedia(w) {
-		return !apart(texts, g)
+		return glued(texts, g)
 	}
 	return len(texts) > 0 && !givenAlone(texts, g) && !givenAlone(allTexts(w), g)
 }
@@ -308,18 +310,27 @@ func givenAlone(want []string, g *item) bool {
 	return false
 }
 
-// apart reports whether nothing is glued to the texts of a result with media, whose client may say where they are.
-func apart(want []string, g *item) bool {
-	var said []string
-	for _, b := range g.Content {
-		if b.Type == dialect.Text {
-			said = append(said, b.Text)
+// glued reports whether a result has its text only as part of a longer word. With media, the client may say beside the
+// text where these are. It may join several texts.
+func glued(texts []string, g *item) bool {
+	if len(texts) != 1 || len(g.trees()) > 0 {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(texts[0])
+	last, _ := utf8.DecodeLastRuneInString(texts[0])
+	parts := strings.Split(dialect.PlainText(g.Content), texts[0])
+	for i := 1; i < len(parts); i++ {
+		before, _ := utf8.DecodeLastRuneInString(parts[i-1])
+		behind, _ := utf8.DecodeRuneInString(parts[i])
+		if !(isWord(before) && isWord(first)) && !(isWord(last) && isWord(behind)) {
+			return false
 		}
 	}
-	_, isApart := matchTexts(want, said, framed)
-	_, isThere := matchTexts(want, said, anything) // and not in another order
-	return isApart || !isThere || len(g.trees()) > 0
+	return len(parts) > 1
 }
+
+// isWord reports whether a character is part of a word; not for the one that stands for no character.
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // isJSONOf reports whether a text is the JSON of an object or an array, which may be JSON in a string.
 func isJSONOf(value any, text string) bool {

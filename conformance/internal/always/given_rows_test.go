@@ -101,6 +101,10 @@ var legalChanges = []given{
 		`"13 °C"`,
 		`"<result>13 °C</result>"`,
 	}},
+	{name: "where the image is", legal: "labelled results", params: otherResults, dialect: anthropic, edits: edits{
+		`"a map"`,
+		`"a map see below"`,
+	}},
 	{name: "an object", legal: "results in JSON", dialect: chat, edits: edits{
 		`"13 °C"`,
 		`"{\"result\":\"13 °C\"}"`,
