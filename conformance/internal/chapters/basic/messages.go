@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -31,6 +32,22 @@ var turns = harness.Case{
 	Script: story.Says("\n Ask the cat: she was in the cafe\u0301, too.\r\n\r\n" +
 		"👩‍🚀\u2028\x01\x7f\u0085 Good luck! \n"),
 }
+
+// The server sends a history that begins with the assistant, and one that ends with it, as a beginning of the answer.
+// Some models take neither: a client may refuse, or add a message of its own.
+var (
+	assistantFirst = story.Once("basic/assistant-first", func(s *server.Session) any {
+		ask := s.Ask("I need a hat.")
+		ask.Messages = append([]server.SamplingMessage{text("assistant", "What can I do for you?")}, ask.Messages...)
+		return ask
+	}, llm.When().Reply(llm.Text("We have blue ones.")))
+
+	assistantLast = story.Once("basic/assistant-last", func(s *server.Session) any {
+		ask := s.Ask("Name a colour for my hat.")
+		ask.Messages = append(ask.Messages, text("assistant", "Its colour should be"))
+		return ask
+	}, llm.When().Reply(llm.Text(" blue.")))
+)
 
 // text returns a message with one text.
 func text(role, said string) server.SamplingMessage {

@@ -23,7 +23,7 @@ var Scenario = check.Scenario{
 	Purpose:   "the model asks for one tool, the server runs it",
 	Revisions: check.WithTools,
 	Cases: []harness.Case{
-		oneTool, afterTalk, bigInteger, oddNames, twoTurns, textBeside, sixtyFourTools, sixtyFiveTools,
+		oneTool, afterTalk, retold, bigInteger, oddNames, twoTurns, textBeside, sixtyFourTools, sixtyFiveTools,
 		auto, required, none, noMode,
 		noneDefied, requiredDefied, noTools, saysStop, invalidArguments, unknownTool,
 	},
