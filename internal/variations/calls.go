@@ -51,6 +51,8 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 				return 2 * time.Second << (attempt - 1), again
 			}
 		}}),
+	edited("one-at-a-time", "refuses a sampling request while it handles another one",
+		"client/sampling, Security Considerations: clients should limit rates", "cancel consent parallel", oneAtATime),
 	edited("one-model", "has one model and says so", "sampling: hints are advice on a choice of models", "basic/hints",
 		mutants.Edit{
 			Env:    func(env *harness.Env) { env.Announce(harness.OneModel) },
@@ -139,3 +141,18 @@ func atOnce(all ...func() error) error {
 	running.Wait()
 	return errors.Join(errs...)
 }
+
+// oneAtATime refuses a request while another one is open.
+var oneAtATime = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+	ask, free := o.Sampling, make(chan struct{}, 1)
+	o.Sampling = func(ctx context.Context, params object) (object, error) {
+		select {
+		case free <- struct{}{}:
+		default:
+			w.Fire()
+			return nil, &mcp.Error{Code: -32000, Message: "another request is in progress"}
+		}
+		defer func() { <-free }()
+		return ask(ctx, params)
+	}
+}}

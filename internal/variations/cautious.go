@@ -14,8 +14,8 @@ import (
 
 // cautiousVariations check what the model says.
 var cautiousVariations = of(reference.Config{Dialect: "openai-chat", Plain: true}, "cautious-",
-	edited("asks-again", "asks the model again if it uses a tool that was not offered, or its arguments are invalid JSON",
-		"client/sampling: the client has full discretion over its model", hostCases, mutants.Edit{Model: asksAgain}),
+	edited("asks-again", "asks the model again if it says nothing, uses a tool that was not offered, or its arguments are "+
+		"invalid JSON", "client/sampling: the client has full discretion over its model", hostCases+" basic/empty", mutants.Edit{Model: asksAgain}),
 )
 
 // asksAgain tells the model, in a message of its own, that its tool use was a mistake. The client gets the second
@@ -50,19 +50,21 @@ func asksAgain(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
 			return nil, err
 		}
 		body["messages"] = append(array(body["messages"]),
-			any(object{"role": "user", "content": "That was no valid use of a tool. Answer once more."}))
+			any(object{"role": "user", "content": "That was nothing, or no valid use of a tool. Answer once more."}))
 		resp, _, err = ask(mcpjson.Marshal(body))
 		return resp, err
 	})
 }
 
-// isMistake reports whether a chat completion uses a tool that the request does not offer, or with invalid JSON.
+// isMistake reports whether a chat completion says nothing, or uses a tool that the request does not offer or with
+// invalid JSON.
 func isMistake(request, completion []byte) bool {
 	asked, _ := mcpjson.Object(request)
 	said, _ := mcpjson.Object(completion) // without the members if it is something else
 	return slices.ContainsFunc(objects(said["choices"]), func(choice object) bool {
 		message, _ := choice["message"].(object)
-		return slices.ContainsFunc(objects(message["tool_calls"]), func(call object) bool {
+		calls := objects(message["tool_calls"])
+		return len(calls) == 0 && text(message, "content") == "" || slices.ContainsFunc(calls, func(call object) bool {
 			used, _ := call["function"].(object)
 			offered := slices.ContainsFunc(objects(asked["tools"]), func(tool object) bool {
 				function, _ := tool["function"].(object)

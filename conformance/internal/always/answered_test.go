@@ -57,7 +57,14 @@ func TestValidRequestsGetAResult(t *testing.T) {
 		s.Asks(asked)
 		s.Prompt(string(story.JSON(asked)), ok).Says(answer).PassesBarrier()
 	}
+	beside := func(why string) steps { // a request while another one is open
+		return func(s *session) {
+			s.Asks(asked).Prompts(asked).Asks(warm).Refuses(-32000, why).PassesBarrier()
+		}
+	}
 	judges(t, "answered", "basic/question",
+		inNative(legacy(passes("too many requests at once", beside("busy")))),
+		inNative(legacy(fails("another refusal beside a request", beside("no"), "without a request"))),
 		passes("a result", tracetest.Asked(asked, answer)),
 		inNative(legacy(fails("a refusal without a request to the model", refusesAfter(warm, ""), "without a request"))),
 		inNative(legacy(fails("one of two requests at once is said to be invalid", beside(-32602), "without a request"))),

@@ -58,12 +58,13 @@ func wholeCalls(r *evidence.Round) []*evidence.Exchange {
 	return whole
 }
 
-// isMistake reports whether the model used a tool as its request does not allow, so that a client may ask it again.
+// isMistake reports whether the model used a tool as its request does not allow, or said nothing, so that a client may
+// ask it again.
 func isMistake(x *evidence.Exchange) bool {
 	if x.Request == nil || x.Reply() == nil {
 		return false
 	}
-	return misbehaves(x) || slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
+	return misbehaves(x) || len(x.Calls()) == 0 && !hasText(x.Reply().Content) || slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
 		return x.Request.ToolChoice == dialect.ChoiceNone || indexOf(x.Request.Tools, use.Name) < 0
 	})
 }

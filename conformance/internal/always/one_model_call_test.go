@@ -32,6 +32,11 @@ func TestOneRequestCostsOneModelCall(t *testing.T) {
 			s.Answers(answer)
 		}
 	}
+	again := func(first string) steps {
+		return func(s *session) {
+			s.Asks(asked).Prompts(asked).Says(tracetest.Saying(first)).Prompts(asked).Says(answer).Answers(answer)
+		}
+	}
 	ok, hungUp := trace.ModelEnd{Status: 200}, trace.ModelEnd{Status: 200, HungUp: true}
 	judges(t, "one-model-call", "basic/question",
 		passes("one call", called(ok)),
@@ -43,6 +48,8 @@ func TestOneRequestCostsOneModelCall(t *testing.T) {
 		fails("two calls after a mistake of the model", mistaken(`{"town"`, 2), "found 2"),
 		passes("a call again after invalid arguments", mistaken(`{"town"`, 1)),
 		passes("a call again after a tool that was not offered", mistaken(`{}`, 1)),
+		inNative(passes("a call again after an empty answer", again("\n"))),
+		inNative(fails("a call again after a text", again("So."), "found 2")),
 		passes("a call again after one that broke off", called(trace.ModelEnd{Status: 200, Fault: "cut"}, ok)),
 	)
 }

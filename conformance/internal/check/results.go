@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 )
@@ -70,6 +71,24 @@ func Refusal(ev *evidence.Case, r *evidence.Round) string {
 	}
 	if ev.Revision.Modern() && len(r.Answers) == 0 && ev.Session.WentOn(r.Asked.Ref) {
 		return "it did not fulfil the input request"
+	}
+	return ""
+}
+
+// tooMany matches the words by which a client says that it handles only so many requests at once.
+var tooMany = regexp.MustCompile(`(?i)busy|concurren|parallel|in (progress|flight)|already|another|at a time|too many|limit`)
+
+// RefusedBeside returns how the client refused a request because of another one that was open; "" if it did not. A
+// client may limit how many it handles at once (2025-11-25, client/sampling#security-considerations).
+func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
+	if len(r.Answers) == 0 || r.Answers[0].Err == nil || !tooMany.MatchString(r.Answers[0].Err.Message) {
+		return ""
+	}
+	s := ev.Session
+	for _, other := range ev.Rounds {
+		if s.Order[other.Asked.Ref] < s.Order[r.Asked.Ref] && s.Order[r.Asked.Ref] < s.AnsweredAt(other) {
+			return Refusal(ev, r)
+		}
 	}
 	return ""
 }

@@ -211,6 +211,10 @@ func TestTheServerCancelsWhatDoesNotRun(t *testing.T) {
 			beside(s).says("A herring.")
 		}},
 		{"unknown-id", "the next request fails", report.Warn, "request 3", func(s cancelStory) { beside(s).fails("1003") }},
+		{"unknown-id", "the next request is too many", report.NotApplicable, "while another one is open", func(s cancelStory) {
+			beside(s).Responds("1003", `"error":{"code":-32000,"message":"another request is in progress"}`)
+			s.responds("1002", "So.")
+		}},
 		{"unknown-id", "the client dies", report.Warn, "status 1", func(s cancelStory) { beside(s).Ends(tracetest.Died) }},
 		{"unknown-id", "the client dies later", report.Warn, "did not continue", func(s cancelStory) {
 			beside(s).says("A herring.").responds("1002", "So.").Ends(tracetest.Died)
@@ -257,6 +261,9 @@ func TestACancelCrossesTheResponse(t *testing.T) {
 		}},
 		{"race", "an error for the next request", report.Fail, `"cancelled" (code 0)`, func(s cancelStory) {
 			first(s).asks("Name a fish.").fails("1003")
+		}},
+		{"race", "too many requests", report.NotApplicable, "while another one is open", func(s cancelStory) {
+			first(s).asks("Name a fish.").Responds("1003", `"error":{"code":-32000,"message":"busy"}`)
 		}},
 	})
 }

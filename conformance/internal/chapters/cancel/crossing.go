@@ -58,6 +58,8 @@ var race = check.Check{
 			switch {
 			case r.CassetteMiss() != "":
 				return noResult(e, r)
+			case a == nil && check.RefusedBeside(e, r) != "":
+				return oneAtATime(check.RefusedBeside(e, r))
 			case a == nil:
 				return check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(r.N)).
 					At(r.Asked).ShowOutput(e.Session)

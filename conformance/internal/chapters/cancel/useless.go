@@ -146,6 +146,9 @@ func ignoresCancel(e *evidence.Case) check.Verdict {
 			if later.CassetteMiss() != "" {
 				return noResult(e, later)
 			}
+			if how := check.RefusedBeside(e, later); how != "" {
+				return oneAtATime(how)
+			}
 			v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(later.N))
 			return show(v, n).At(later.Asked).ShowOutput(e.Session)
 		}
@@ -182,6 +185,11 @@ func mayHaveEnded(e *evidence.Case, r *evidence.Round) *check.Verdict {
 		}
 	}
 	return nil
+}
+
+// oneAtATime is the verdict for a client that refuses the request after a cancel because of another one.
+func oneAtATime(how string) check.Verdict {
+	return check.NotApplicable("the client refuses a request while another one is open: %s", how)
 }
 
 func noResult(e *evidence.Case, r *evidence.Round) check.Verdict {
