@@ -15,7 +15,8 @@ import (
 // cautiousVariations check what the model says.
 var cautiousVariations = of(reference.Config{Dialect: "openai-chat", Plain: true}, "cautious-",
 	edited("asks-again", "asks the model again if it says nothing, uses a tool that was not offered, or its arguments are "+
-		"invalid JSON", "client/sampling: the client has full discretion over its model", hostCases+" basic/empty", mutants.Edit{Model: asksAgain}),
+		"invalid JSON", "client/sampling: the client has full discretion over its model", hostCases+" basic/empty",
+		mutants.Edit{Model: asksAgain}),
 )
 
 // asksAgain tells the model, in a message of its own, that its tool use was a mistake. The client gets the second
@@ -64,7 +65,10 @@ func isMistake(request, completion []byte) bool {
 	return slices.ContainsFunc(objects(said["choices"]), func(choice object) bool {
 		message, _ := choice["message"].(object)
 		calls := objects(message["tool_calls"])
-		return len(calls) == 0 && text(message, "content") == "" || slices.ContainsFunc(calls, func(call object) bool {
+		if len(calls) == 0 {
+			return text(message, "content")+text(message, "refusal") == ""
+		}
+		return slices.ContainsFunc(calls, func(call object) bool {
 			used, _ := call["function"].(object)
 			offered := slices.ContainsFunc(objects(asked["tools"]), func(tool object) bool {
 				function, _ := tool["function"].(object)

@@ -70,7 +70,8 @@ var chatVariations = of(reference.Config{}, "chat-",
 	v("prompt-in-user-message", "puts the system prompt into the first user message", promptIsOwn, prompts,
 		prompted(func(body object) {
 			messages := objects(body["messages"])
-			editText(messages[1], func(s string) string { return text(messages[0], "content") + "\n\n" + s })
+			first := slices.IndexFunc(messages, func(m object) bool { return m["role"] == "user" })
+			editText(messages[first], func(s string) string { return text(messages[0], "content") + "\n\n" + s })
 			body["messages"] = array(body["messages"])[1:]
 		})),
 	v("no-system-prompt", "drops the system prompt", promptIsOwn, prompts,

@@ -157,14 +157,16 @@ func snake(v any) {
 	}
 }
 
-// ownForm writes a JSON Schema without references in the form of Gemini: types in capitals, lengths as strings, and no
-// additionalProperties, which that form does not have.
+// ownForm writes a JSON Schema without references in the form of Gemini: types in capitals, lengths as strings, and none
+// of the keywords that form does not have.
 func ownForm(v any) any {
 	for i, item := range array(v) {
 		v.([]any)[i] = ownForm(item)
 	}
 	o, _ := v.(object)
-	delete(o, "additionalProperties")
+	for _, unknown := range []string{"additionalProperties", "const", "examples"} {
+		delete(o, unknown)
+	}
 	if types := array(o["type"]); len(types) > 1 && types[1] == "null" {
 		o["type"], o["nullable"] = types[0], true
 	}

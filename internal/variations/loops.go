@@ -54,7 +54,8 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 		}))),
 	edited("results-in-json", "gives the model results as JSON", mayLoop, loopCases,
 		beforeModel(eachResult(func(b object, said string) {
-			if raw, err := json.Marshal(object{"output": said}); err == nil && b["isError"] != true {
+			onlyTexts := len(ofType(b["content"], "text")) == len(array(b["content"]))
+			if raw, err := json.Marshal(object{"output": said}); err == nil && b["isError"] != true && onlyTexts {
 				b["content"] = []any{textBlock(string(raw))}
 			}
 		}))),

@@ -2,8 +2,20 @@ package always_test
 
 // shortTalk is a history of texts, autoTalk has the choice auto, and textAndStructured has a result in two forms. In
 // shownTalk, an image for the model has the path of a text from the server. The tools of oddNames have names that
-// OpenAI refuses. emptyFailure has a failed result without content.
+// OpenAI refuses. emptyFailure has a failed result without content. The history of greeted begins with the assistant. In
+// askedTwice, the second question begins like the first one; in toldResult, the result says what the user then says.
 const (
+	greeted = `{"maxTokens":9,"messages":[{"role":"assistant","content":{"type":"text","text":"Welcome."}},` +
+		`{"role":"user","content":{"type":"text","text":"One?"}}]}`
+	askedTwice = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}},` +
+		`{"role":"assistant","content":{"type":"text","text":"Two."}},` +
+		`{"role":"user","content":{"type":"text","text":"Warm in Köln? And in Paris?"}}]}`
+	toldResult = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text",` +
+		`"text":"it is wet there"}]}]},{"role":"assistant","content":{"type":"text","text":"Two."}},` +
+		`{"role":"user","content":{"type":"text","text":"it is wet there"}}],` +
+		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
 	shortTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"   One?"}},` +
 		`{"role":"assistant","content":{"type":"text","text":"Two."}},` +
 		`{"role":"user","content":{"type":"text","text":"Three?"}}]}`
@@ -53,6 +65,21 @@ var legalChanges = []given{
 		`"messages":[`,
 		`"messages":[{"role":"user","content":"I host."},`,
 	}},
+	{name: "an exchange before a greeting", legal: "own messages before the conversation", params: greeted, dialect: chat,
+		edits: edits{
+			`"messages":[`,
+			`"messages":[{"role":"user","content":"I host."},{"role":"assistant","content":"Yes."},`,
+		}},
+	{name: "a part that is like another text", legal: "texts split or merged", params: askedTwice, dialect: anthropic,
+		edits: edits{
+			`{"text":"Warm in Köln? And in Paris?"`,
+			`{"text":"Warm in Köln?","type":"text"},{"text":" And in Paris?"`,
+		}},
+	{name: "a text of a result as one of the user", legal: "text after results", params: toldResult, dialect: anthropic,
+		edits: edits{
+			`"tool_use_id":"b1","type":"tool_result"}`,
+			`"tool_use_id":"b1","type":"tool_result"},{"type":"text","text":"it is wet there"}`,
+		}},
 	{name: "a text after the results", legal: "text after results", dialect: anthropic, edits: edits{
 		`"tool_use_id":"a1","type":"tool_result"}`,
 		`"tool_use_id":"a1","type":"tool_result"},{"type":"text","text":"Go on."}`,
@@ -210,6 +237,11 @@ var legalChanges = []given{
 }
 
 var faults = []given{
+	{name: "a text of the client's own after a greeting", path: `only the messages`, params: greeted, dialect: chat,
+		edits: edits{
+			`"role":"assistant"},`,
+			`"role":"assistant"},{"role":"assistant","content":"I am Acme."},`,
+		}},
 	{name: "the only message twice", path: `found it once more`, dialect: chat, params: onceAsked, edits: edits{
 		`{"content":"Warm in Köln?","role":"user"}`,
 		`{"content":"Warm in Köln?","role":"user"},{"content":"Warm in Köln?","role":"user"}`,

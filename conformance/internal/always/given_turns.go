@@ -72,7 +72,8 @@ func (c *comparison) compareTurn(want, got *turn, first bool) *difference {
 			sent: want.items[0].Path, given: got.items[0].Path}
 	}
 	if want.role == dialect.Assistant {
-		return cmp.Or(c.compareUses(want, got), c.compareOrder(want, got), c.compareRest(want, got, own{}))
+		return cmp.Or(c.compareUses(want, got), c.compareOrder(want, got),
+			c.compareRest(want, got, own{before: first}))
 	}
 	if d := c.compareResults(want, got); d != nil {
 		return d
@@ -268,6 +269,9 @@ func unmatched(sent, given []item) *difference {
 		g := &given[min(i, len(given)-1)]
 		if isThere {
 			g = &given[len(given)-1]
+			if _, before := matchTexts(textsOf(sent), all[:len(all)-1], anything); before {
+				return &difference{want: "only the messages of the server", got: describe(g), given: g.Path}
+			}
 		}
 		return &difference{want: "the text " + quote(sent[i].Text, g.Text), got: quote(g.Text, sent[i].Text),
 			sent: sent[i].Path, given: g.Path}

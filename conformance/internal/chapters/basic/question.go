@@ -17,9 +17,9 @@ var question = harness.Case{
 	Barrier: true, // its answer shows whether a client refuses this case or everything
 }
 
-// requestIDs are ids of both types: two that differ only in type, the largest integer that every client can hold, and
-// two that careless code takes for a missing one.
-var requestIDs = []string{`1`, `"a-b"`, `9007199254740991`, `"1"`, `-7`, `0`, `""`}
+// requestIDs are ids of both types: two that differ only in type, the largest integer that every client can hold, two
+// that careless code takes for a missing one, and one with blanks.
+var requestIDs = []string{`1`, `"a-b"`, `9007199254740991`, `"1"`, `-7`, `0`, `""`, `" a  b "`}
 
 // withRequests are the revisions in which the server sends requests.
 var withRequests = []server.Revision{server.V20250326, server.V20250618, server.V20251125}

@@ -32,7 +32,7 @@ var stateCases = []harness.Case{
 
 // oddKeys are keys of input requests that come back unchanged only if the client treats them as opaque strings. Cases
 // with several states have them.
-var oddKeys = []string{"", "0", ` States/~1.é["x"] 🗝`, "constructor"}
+var oddKeys = []string{"", "0", ` States_of/~1.é["x"] 🗝`, "constructor"}
 
 // withStates asks for one sample per state, in a round of its own. Nil stands for a result without requestState.
 func withStates(id string, states ...*string) harness.Case {

@@ -13,7 +13,8 @@ var planTrip = server.Tool{
 	Name: "plan_trip", Description: "Plans a trip.\n\n" + strings.Repeat("Ask for the dates first. ", 60) + "Then plan.",
 	InputSchema: story.Object{"type": "object", "properties": story.Object{
 		"start": story.Object{"type": "string", "format": "date", "examples": []string{"2026-07-28"}},
-		"room":  story.Object{"type": []any{"string", "null"}, "enum": []any{"single", "double", nil}},
+		"room": story.Object{"anyOf": []any{story.Object{"type": "string", "enum": []string{"single", "double"}},
+			story.Object{"type": "null"}}, "default": nil},
 		"stops": story.Object{"type": "array", "items": story.Object{"type": "object",
 			"properties": story.Object{"name": story.Object{"type": "string"}, "kind": story.Object{"const": "train"}},
 			"required":   []string{"name"}, "additionalProperties": false}},
