@@ -130,8 +130,8 @@ func saidNo(e *evidence.Case, r *evidence.Round) bool {
 func excused(e *evidence.Case, r *evidence.Round) bool {
 	s := e.Session
 	if s.Trace.Header.Decision != "" || s.Trace.Header.Replayed || s.Lost || r.AsksForTask() || r.RefusedWithoutTask() ||
-		r.CassetteMiss() != "" || check.RefusedBeside(e, r) != "" || len(e.Rounds) > mostRounds || len(s.Calls[e.Case.ID]) > 1 ||
-		len(r.CompletedCalls()) > 1 || abandoned(e, r) {
+		r.CassetteMiss() != "" || check.RefusedBeside(e, r) != "" || len(e.Rounds) > mostRounds ||
+		len(s.Calls[e.Case.ID]) > 1 || len(r.CompletedCalls()) > 1 || abandoned(e, r) {
 		return true
 	}
 	return slices.ContainsFunc(e.Rounds, func(other *evidence.Round) bool {

@@ -64,7 +64,8 @@ func isMistake(x *evidence.Exchange) bool {
 	if x.Request == nil || x.Reply() == nil {
 		return false
 	}
-	return misbehaves(x) || len(x.Calls()) == 0 && !hasText(x.Reply().Content) || slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
+	saysNothing := len(x.Calls()) == 0 && !hasText(x.Reply().Content)
+	return saysNothing || misbehaves(x) || slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
 		return x.Request.ToolChoice == dialect.ChoiceNone || indexOf(x.Request.Tools, use.Name) < 0
 	})
 }

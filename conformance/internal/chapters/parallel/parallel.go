@@ -23,7 +23,7 @@ var Scenario = check.Scenario{
 	Purpose:   "several tools asked for at once, all results back to the model",
 	Revisions: check.WithTools,
 	Cases: slices.Concat([]harness.Case{twoCities, failingTool, lateFragment, interleaved, repeatedNames,
-		thirtyThree}, richResults),
+		thirtyThree, alike}, richResults),
 	Checks: []check.Check{
 		streamedUses, lateDelta, resultsReachModel,
 	},

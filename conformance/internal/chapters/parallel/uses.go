@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
@@ -22,6 +23,33 @@ var (
 
 // The model makes more tool uses at once than some clients allow.
 var thirtyThree = weather("thirty-three", story.Texts(reports(33)...), numbered(33)...)
+
+// A tool whose only parameter is an object. Its keys have capitals and dashes.
+var setAlarm = server.Tool{Name: "set_alarm", Description: "Sets an alarm", InputSchema: story.Object{"type": "object",
+	"properties": story.Object{"Wake-Up": story.Object{"type": "object"}}}}
+
+// The model speaks before and after its tool uses, two of which are the same.
+var alike = func() harness.Case {
+	c := weather("alike", nil)
+	c.Handler = func(s *server.Session) (any, error) {
+		ask := s.Ask("Wake me at six & seven.", setAlarm)
+		first, err := s.Sample(ask)
+		if err != nil {
+			return nil, err
+		}
+		return s.Sample(ask.After(first, story.Texts("set", "set again", "set once more")))
+	}
+	c.Script = func(string) []*llm.Rule {
+		six := llm.Call(setAlarm.Name, `{"Wake-Up":{"In-Hours":6,"Sound":"<beep>"}}`)
+		seven := llm.Call(setAlarm.Name, `{"Wake-Up":{"In-Hours":7}}`)
+		return llm.Script(
+			llm.When(story.WithResults()).Reply(llm.Text("They are set.")),
+			llm.When().ReplyFunc(story.Answers(llm.Text("<b>Two</b> alarms & a spare one:\n"), six, six, seven,
+				llm.Text(" Sleep \"well\".\n"))),
+		)
+	}
+	return c
+}()
 
 func numbered(n int) []string {
 	names := make([]string, n)
