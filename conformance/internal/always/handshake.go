@@ -53,11 +53,13 @@ type handshakes struct {
 	done int
 }
 
-// handshake is a session whose initialize got a result. Served is a later request that the server responded to. A
-// request alone may have overtaken the notification, but nobody responds to it before it is sent.
+// handshake is a session whose initialize got a result. Served is a later request that the server responded to. Over
+// HTTP, the first request may overtake the notification, and the server may respond to it at once. Went on is true once
+// the client has sent something else behind that request.
 type handshake struct {
 	requests map[string]evidence.Place
 	served   *evidence.Place
+	wentOn   bool
 }
 
 // add adds a message, and returns the verdict if it breaks the rule.
@@ -72,7 +74,7 @@ func (h *handshakes) add(e *trace.Event, m *evidence.Message) *check.Verdict {
 		return clientInfoMissing(e, m)
 	case now == nil:
 	case m.Method == "notifications/initialized":
-		if now.served != nil {
+		if now.served != nil && (now.wentOn || e.Frame.HTTP == nil) {
 			return check.Instead(check.Fail("expected notifications/initialized before other requests, found it after %s",
 				now.served.Label).At(*now.served, evidence.Place{Ref: e.Ref(), Label: m.Method}))
 		}
@@ -81,8 +83,11 @@ func (h *handshakes) add(e *trace.Event, m *evidence.Message) *check.Verdict {
 	case now.served != nil && isRequest:
 		return check.Instead(check.Fail("expected notifications/initialized before %s, found none", now.served.Label).
 			At(*now.served))
-	case isRequest:
-		now.requests[evidence.CanonicalID(m.ID)] = evidence.Place{Ref: e.Ref(), Label: m.Method}
+	default:
+		now.wentOn = len(now.requests) > 0
+		if isRequest {
+			now.requests[evidence.CanonicalID(m.ID)] = evidence.Place{Ref: e.Ref(), Label: m.Method}
+		}
 	}
 	return nil
 }
