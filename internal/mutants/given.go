@@ -87,6 +87,38 @@ var givenEdits = edits{
 			})
 		})
 	}),
+	"drops-links-beside-texts": params(eachBlock("tool_result", func(b object) {
+		if content, _ := b["content"].([]any); len(ofType(content, "text")) > 0 {
+			b["content"] = slices.DeleteFunc(content, func(block any) bool {
+				o, _ := block.(object)
+				return o["type"] == "resource_link"
+			})
+		}
+	})),
+	"equal-uses-once": result(func(r object) {
+		content, several := r["content"].([]any)
+		if !several {
+			return
+		}
+		seen := map[string]bool{}
+		r["content"] = slices.DeleteFunc(content, func(block any) bool {
+			o, _ := block.(object)
+			key := Key([]any{o["name"], o["input"]})
+			again := o["type"] == "tool_use" && seen[key]
+			seen[key] = true
+			return again
+		})
+	}),
+	"drops-a-greeting": params(func(p object) {
+		if all := mcpjson.Messages(p); len(all) > 1 && all[0]["role"] == "assistant" {
+			p["messages"] = p["messages"].([]any)[1:]
+		}
+	}),
+	"drops-a-prefill": params(func(p object) {
+		if all := mcpjson.Messages(p); len(all) > 1 && all[len(all)-1]["role"] == "assistant" {
+			p["messages"] = p["messages"].([]any)[:len(all)-1]
+		}
+	}),
 	"repeats-the-first-message": params(func(p object) {
 		if messages, _ := p["messages"].([]any); len(messages) > 0 {
 			p["messages"] = slices.Insert(slices.Clone(messages), 0, messages[0])
