@@ -2,14 +2,17 @@ package always_test
 
 // shortTalk is a history of texts, autoTalk has the choice auto, and textAndStructured has a result in two forms. In
 // shownTalk, an image for the model has the path of a text from the server. The tools of oddNames have names that
-// OpenAI refuses. emptyFailure has a failed result without content. The history of greeted begins with the assistant. In
-// askedTwice, the second question begins like the first one; in toldResult, the result says what the user then says.
+// OpenAI refuses. emptyFailure has a failed result without content. The history of greeted begins with the assistant.
+// In askedTwice, the second question begins like the first one, and in askedAgain it equals that; in toldResult, the
+// result says what the user then says.
 const (
 	greeted = `{"maxTokens":9,"messages":[{"role":"assistant","content":{"type":"text","text":"Welcome."}},` +
 		`{"role":"user","content":{"type":"text","text":"One?"}}]}`
 	askedTwice = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}},` +
 		`{"role":"assistant","content":{"type":"text","text":"Two."}},` +
 		`{"role":"user","content":{"type":"text","text":"Warm in Köln? And in Paris?"}}]}`
+	askedAgain = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}},` +
+		`{"role":"user","content":{"type":"text","text":"Warm in Köln?"}}]}`
 	toldResult = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text",` +
@@ -237,6 +240,11 @@ var legalChanges = []given{
 }
 
 var faults = []given{
+	{name: "an answer between two equal questions", path: `"Warm in Köln?" of the user once more in the model request, ` +
+		`found none`, params: askedAgain, dialect: chat, edits: edits{
+		`"Warm in Köln?","role":"user"}`,
+		`"Warm in Köln?","role":"user"},{"role":"assistant","content":"OK."}`,
+	}},
 	{name: "a text of the client's own after a greeting", path: `only the messages`, params: greeted, dialect: chat,
 		edits: edits{
 			`"role":"assistant"},`,

@@ -273,6 +273,9 @@ func unmatched(sent, given []item) *difference {
 				return &difference{want: "only the messages of the server", got: describe(g), given: g.Path}
 			}
 		}
+		if g.Text == sent[i].Text {
+			return &difference{want: describe(&sent[i]) + " once more", got: "none", sent: sent[i].Path, given: g.Path}
+		}
 		return &difference{want: "the text " + quote(sent[i].Text, g.Text), got: quote(g.Text, sent[i].Text),
 			sent: sent[i].Path, given: g.Path}
 	}
