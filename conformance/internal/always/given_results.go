@@ -151,7 +151,7 @@ func mislabelled(w, g *item) string {
 			continue
 		}
 		wrong := false
-		for _, tree := range g.trees() {
+		for _, tree := range slices.Concat(g.trees(), g.lines()) {
 			each(tree, func(value any) {
 				o, _ := value.(map[string]any)
 				wrong = wrong || o["uri"] == link["uri"] && !describes(o, link)
@@ -278,6 +278,17 @@ func (g *item) trees() []any {
 	add(at(g.Raw, "functionResponse.response"))
 	add(at(g.Raw, "function_response.response"))
 	return trees
+}
+
+// lines returns the JSON objects in the lines of a result's texts.
+func (g *item) lines() []any {
+	var objects []any
+	for line := range strings.Lines(dialect.PlainText(g.Content)) {
+		if o, isObject := evidence.DecodeJSON([]byte(line)).(map[string]any); isObject {
+			objects = append(objects, o)
+		}
+	}
+	return objects
 }
 
 // givenAlone reports whether a result has the texts and nothing else, except a label or JSON around them.

@@ -3,8 +3,8 @@ package always_test
 // shortTalk is a history of texts, autoTalk has the choice auto, and textAndStructured has a result in two forms. In
 // shownTalk, an image for the model has the path of a text from the server. The tools of oddNames have names that
 // OpenAI refuses. emptyFailure has a failed result without content. The history of greeted begins with the assistant.
-// In askedTwice, the second question begins like the first one, and in askedAgain it equals that; in toldResult, the
-// result says what the user then says.
+// In askedTwice, the second question begins like the first one, and in askedAgain it equals that. In linkBeside, the
+// result has a text and a link; in toldResult, it says what the user then says.
 const (
 	greeted = `{"maxTokens":9,"messages":[{"role":"assistant","content":{"type":"text","text":"Welcome."}},` +
 		`{"role":"user","content":{"type":"text","text":"One?"}}]}`
@@ -13,6 +13,11 @@ const (
 		`{"role":"user","content":{"type":"text","text":"Warm in Köln? And in Paris?"}}]}`
 	askedAgain = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}},` +
 		`{"role":"user","content":{"type":"text","text":"Warm in Köln?"}}]}`
+	linkBeside = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text","text":"wet"},` +
+		`{"type":"resource_link","uri":"weather:nine","name":"nine"}]}]}],` +
+		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
 	toldResult = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text",` +
@@ -493,6 +498,10 @@ var faults = []given{
 			`"isError":"true"`,
 		}},
 	{name: "a link has another name", path: `weather:nine`, params: otherResults, dialect: chat, edits: edits{
+		`\"name\":\"nine\"`,
+		`\"name\":\"enin\"`,
+	}},
+	{name: "a link beside a text has another name", path: `weather:nine`, params: linkBeside, dialect: chat, edits: edits{
 		`\"name\":\"nine\"`,
 		`\"name\":\"enin\"`,
 	}},

@@ -27,20 +27,23 @@ var planTrip = server.Tool{
 var retold = story.Once("tool-use/retold", func(s *server.Session) any {
 	ask := s.Ask("So, which train is it?", planTrip, story.GetWeather)
 	say := func(role string, blocks ...any) server.SamplingMessage {
+		if len(blocks) == 1 {
+			return server.SamplingMessage{Role: role, Content: blocks[0]}
+		}
 		return server.SamplingMessage{Role: role, Content: blocks}
 	}
-	use := func(id, name string, input story.Object) server.ToolUseContent {
-		return server.ToolUseContent{Type: "tool_use", ID: id, Name: name, Input: story.JSON(input)}
+	use := func(id string, input story.Object) server.ToolUseContent {
+		return server.ToolUseContent{Type: "tool_use", ID: id, Name: planTrip.Name, Input: story.JSON(input)}
 	}
-	trip := use("told-trip-1", planTrip.Name, story.Object{"start": "0042", "room": nil, "Stop-Over": "7"})
-	weather := use("told-trip-2", "get_weather", story.Object{"city": "Cafe\u0301 🗼"})
-	closed := weather.Result(server.Text("no station there"), server.Text("ask again at noon"))
+	trip := use("told-trip-1", story.Object{"start": "0042", "room": nil, "Stop-Over": "7"})
+	other := use("told-trip-2", story.Object{"start": "Cafe\u0301 🗼"})
+	closed := other.Result(server.Text("no station there"), server.Text("ask again at noon"))
 	closed.IsError = true
 	again := server.Text("Plan it again, please.")
 	ask.Messages = append([]server.SamplingMessage{
 		say("user", again, again, server.Text("\ufeffIt costs $10 + 20%% {{tax}}, “really”… and <b>$1</b>")),
 		say("assistant", server.Text("Let me see.")),
-		say("assistant", server.Text("I check both."), trip, weather, server.Text("It will not take long.")),
+		say("assistant", server.Text("I check both."), trip, other, server.Text("It will not take long.")),
 		say("user", closed, trip.Result(
 			server.Text("{ \"cafe\u0301 🗼\": 1.0, \"errors\": 0 }"),
 			story.Object{"type": "resource_link", "uri": "trips:nine", "name": "trip nine"},
