@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -25,8 +26,8 @@ var (
 var thirtyThree = weather("thirty-three", story.Texts(reports(33)...), numbered(33)...)
 
 // A tool whose only parameter is an object. Its keys have capitals and dashes.
-var setAlarm = server.Tool{Name: "set_alarm", Description: "Sets an alarm", InputSchema: story.Object{"type": "object",
-	"properties": story.Object{"Wake-Up": story.Object{"type": "object"}}}}
+var setAlarm = server.Tool{Name: "set_alarm", Description: "Sets an alarm", InputSchema: json.RawMessage(
+	`{"type":"object","properties":{"Wake-Up":{"type":"object"}}}`)}
 
 // The model speaks before and after its tool uses, two of which are the same.
 var alike = func() harness.Case {
