@@ -90,7 +90,7 @@ func TestASelectionChoosesCasesAndChecks(t *testing.T) {
 		"all but scenarios": {nil, scenariosBut("tool-use"), everyCaseOf("tool-use"), everyCheckOf("tool-use")},
 		"a scenario less checks": {[]string{"parallel"},
 			[]string{"parallel/*result*", "parallel/*delta", "parallel/late*", "parallel/[it]*ed", "parallel/re*-*",
-				"parallel/failing*", "parallel/thirty*"},
+				"parallel/failing*", "parallel/thirty*", "parallel/alike"},
 			[]string{"parallel/two-cities"}, []string{"parallel/streamed-uses"}},
 		"all but a case": {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, everyCaseOf("tool-use"),
 			everyCheckOf("tool-use")},
@@ -159,9 +159,9 @@ func TestARevisionPlaysItsOwnCases(t *testing.T) {
 		cases, _ := chosen(t, revision, nil, nil)
 		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated",
 			"basic/empty", "basic/failing", "basic/ids",
-			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/image-later",
-			"basic/extras",
-			"basic/context", "basic/thinking"}, cases[:17],
+			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/assistant-first",
+			"basic/assistant-last", "basic/image", "basic/audio", "basic/image-later", "basic/extras",
+			"basic/context", "basic/thinking"}, cases[:19],
 			"the revision has no tools and no arrays")
 		var scenarios []string
 		for _, id := range cases {
