@@ -157,8 +157,8 @@ func snake(v any) {
 	}
 }
 
-// ownForm writes a JSON Schema without references in the form of Gemini: types in capitals, lengths as strings, and none
-// of the keywords that form does not have.
+// ownForm writes a JSON Schema without references in the form of Gemini: types in capitals, lengths as strings, and
+// none of the keywords that this form does not have.
 func ownForm(v any) any {
 	for i, item := range array(v) {
 		v.([]any)[i] = ownForm(item)

@@ -20,8 +20,8 @@ var Scenario = check.Scenario{
 	Purpose:   "one question and its answer, with everything that a question can have",
 	Revisions: check.AllRevisions(),
 	Cases: []harness.Case{
-		question, truncated, empty, failing, ids, long, tuned, hinted, turns, assistantFirst, assistantLast, blocks, image, audio,
-		imageLater, extras, meta, inContext, thinking,
+		question, truncated, empty, failing, ids, long, tuned, hinted, turns, assistantFirst, assistantLast, blocks,
+		image, audio, imageLater, extras, meta, inContext, thinking,
 	},
 	Checks: []check.Check{
 		answered, noArray, emptyAnswer, stopReason, systemPrompt, parameters, parametersHarmless,

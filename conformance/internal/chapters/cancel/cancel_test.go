@@ -211,7 +211,7 @@ func TestTheServerCancelsWhatDoesNotRun(t *testing.T) {
 			beside(s).says("A herring.")
 		}},
 		{"unknown-id", "the next request fails", report.Warn, "request 3", func(s cancelStory) { beside(s).fails("1003") }},
-		{"unknown-id", "the next request is too many", report.NotApplicable, "while another one is open", func(s cancelStory) {
+		{"unknown-id", "the next request is too many", report.NotApplicable, "another one is open", func(s cancelStory) {
 			beside(s).Responds("1003", `"error":{"code":-32000,"message":"another request is in progress"}`)
 			s.responds("1002", "So.")
 		}},
