@@ -55,5 +55,5 @@ func Scenarios() []string {
 // says nothing special. A run from the recordings skips them.
 func Unrecorded() []string {
 	return []string{"basic/long", "basic/assistant-first", "basic/assistant-last", "loop/sixty-four-rounds",
-		"parallel/alike", "parallel/result-long", "tool-use/retold"}
+		"parallel/alike", "parallel/result-long", "parallel/thirty-three", "tool-use/retold"}
 }
