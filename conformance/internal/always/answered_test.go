@@ -25,8 +25,8 @@ func refusesAfter(params *server.CreateMessageParams, said string, ends ...trace
 	}
 }
 
-// beside asks twice at once. The client answers one of the requests, and refuses the other with the code.
-func beside(code int) steps {
+// answersOne asks twice at once. The client answers one of the requests, and refuses the other with the code.
+func answersOne(code int) steps {
 	return func(s *session) {
 		s.Asks(asked)
 		first := s.ID()
@@ -67,8 +67,8 @@ func TestValidRequestsGetAResult(t *testing.T) {
 		inNative(legacy(fails("another refusal beside a request", beside("no"), "without a request"))),
 		passes("a result", tracetest.Asked(asked, answer)),
 		inNative(legacy(fails("a refusal without a request to the model", refusesAfter(warm, ""), "without a request"))),
-		inNative(legacy(fails("one of two requests at once is said to be invalid", beside(-32602), "without a request"))),
-		inNative(legacy(passes("one of two requests at once is too many", beside(-32000)))),
+		inNative(legacy(fails("one of two requests at once is said to be invalid", answersOne(-32602), "without a request"))),
+		inNative(legacy(passes("one of two requests at once is too many", answersOne(-32000)))),
 		inNative(fails("an error although the model answered", refusesAfter(asked, answer, ok),
 			"although the model answered")),
 		inNative(passes("a request that the provider refuses", refusesAfter(warm, "", strict))),

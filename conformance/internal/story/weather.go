@@ -1,11 +1,7 @@
 package story
 
 import (
-	"bytes"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -24,22 +20,19 @@ func Calls(cities []string) []llm.Block {
 	return blocks
 }
 
-// Small images.
+// Small images: PNGs of four by four pixels, with one grey point.
 var (
-	WeatherMap = dot(200)
-	RadarMap   = dot(90)
+	WeatherMap = []byte(pngHead +
+		"IDATx\x9cbb```\x80\x12'\x18 \x00\x10\x00\x00\xff\xff\x06\xae\x00\xcf\x85\xc3\xfa\xa3" + pngTail)
+	RadarMap = []byte(pngHead +
+		"IDATx\x9cbb```\x80\x12Q\x0c\x10\x00\x08\x00\x00\xff\xff\x03>\x00aT\x1d\xe2!" + pngTail)
 )
 
-// dot is a PNG with one point of some grey.
-func dot(grey uint8) []byte {
-	img := image.NewGray(image.Rect(0, 0, 4, 4))
-	img.SetGray(1, 2, color.Gray{Y: grey})
-	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
+const (
+	pngHead = "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" +
+		"\x00\x00\x00\x04\x00\x00\x00\x04\x08\x00\x00\x00\x00\x8c\x9a\xc1\xa2\x00\x00\x00\x16"
+	pngTail = "\x00\x00\x00\x00IEND\xaeB`\x82"
+)
 
 // Thunder is a WAV of eight samples: mono, 8 kHz, 8 bits each.
 var Thunder = []byte("RIFF\x2c\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00" +
