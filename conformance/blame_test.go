@@ -80,7 +80,9 @@ func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
 			r := &rs.Results[i]
 			if r.Scenario != "tool-use" && r.ID() != "client/ends-cleanly" {
 				require.Equal(t, want.Results[i].Verdict, r.Verdict, "%s: %s", r.ID(), r.Message)
-				require.Equal(t, want.Results[i].Cases, r.Cases, r.ID())
+				if r.Verdict != report.NotApplicable { // lists the first case, which need not be the same
+					require.Equal(t, want.Results[i].Cases, r.Cases, r.ID())
+				}
 			}
 			for _, c := range r.Cases {
 				if c.Case == "tool-use/one-tool" && strings.Contains(c.Message, "no response") {

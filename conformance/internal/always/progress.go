@@ -26,7 +26,7 @@ var progressTokens = check.Check{
 var progressRises = check.Check{
 	ID:         "progress-rises",
 	Rule:       "The client MUST increase the progress of a request with each notification",
-	Levels:     check.InLegacy(report.Must),
+	Levels:     check.InNewestLegacy(report.Must),
 	Statements: []string{"2025-11-25/progress/04"},
 	Cause:      "each notification has the same progress, it is sent twice, or a new attempt starts to count again",
 	Fix:        "Count on, even if the total is unknown or the client asks the model again.",
