@@ -146,6 +146,8 @@ func TestTheModelIsGivenWhatTheServerSent(t *testing.T) {
 			refused: "want them in every object schema, \"properties\": {}"}.test(t),
 		given{name: "the form of an image", path: "it refused: invalid value", dialect: chat, params: picture,
 			refused: "invalid value: ''. Supported values are: 'text' and 'image_url'"}.test(t),
+		given{name: "no media but immediately", path: "it refused: messages.1", dialect: chat, params: picture,
+			refused: "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a"}.test(t),
 		given{name: "refused", path: "it refused: unknown tool type", dialect: chat, params: shortTalk,
 			refused: "unknown tool type"}.test(t))
 	for _, g := range slices.Concat(legalChanges, faults) {

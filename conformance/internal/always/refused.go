@@ -21,7 +21,7 @@ import (
 // provider accepts.
 var (
 	aboutForm    = regexp.MustCompile(`(?i)supported values|in base64`)
-	aboutMedia   = regexp.MustCompile(`(?i)image|audio|media|mime|modalit|inline_?data`)
+	aboutMedia   = regexp.MustCompile(`(?i)image|audio|\bmedia|mime|modalit|inline_?data`)
 	aboutNames   = regexp.MustCompile(`(?i)name|pattern`)
 	acceptedName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
 )
