@@ -29,7 +29,7 @@ func suiteOf(t *testing.T, c harness.Client) conformance.Suite {
 func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, mutant("text-results-only"))
-	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, sample("basic", "parallel")
+	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, []string{"basic", "parallel"}
 	suite.Reproduce = func(r *report.Result) string { return fmt.Sprintf("play %s in %s", r.Case, r.Revision) }
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)

@@ -33,26 +33,26 @@ func judge(t *testing.T, c harness.Client, file, counts string) {
 }
 
 func TestCorrectClient(t *testing.T) {
-	judge(t, gosdk.Client(asking), "correct.yaml", "47 known, 87 not applicable")
+	judge(t, gosdk.Client(asking), "correct.yaml", "47 known, 89 not applicable")
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
 	})
-	judge(t, strict, "strict.yaml", "17 known, 87 not applicable")
+	judge(t, strict, "strict.yaml", "17 known, 89 not applicable")
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
-	judge(t, gosdk.Client(asking, harness.Loopback()), "correct.yaml", "47 known, 87 not applicable")
+	judge(t, gosdk.Client(asking, harness.Loopback()), "correct.yaml", "47 known, 89 not applicable")
 }
 
 func TestClientOverStdio(t *testing.T) {
-	judge(t, gosdk.Client(asking, harness.Stdio()), "stdio.yaml", "41 known, 94 not applicable")
+	judge(t, gosdk.Client(asking, harness.Stdio()), "stdio.yaml", "41 known, 96 not applicable")
 }
 
 func TestProcessOverStdio(t *testing.T) {
-	judge(t, harness.CommandStdio(os.Args[0], "asking"), "stdio.yaml", "41 known, 94 not applicable")
+	judge(t, harness.CommandStdio(os.Args[0], "asking"), "stdio.yaml", "41 known, 96 not applicable")
 }
 
 // The handler decodes the model's answer into the SDK's result and returns it.
@@ -69,7 +69,7 @@ func TestClientWithTheSDKsTypesAlone(t *testing.T) {
 
 // The older handler knows neither tools nor content arrays, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	judge(t, gosdk.Client(plain), "without-tools.yaml", "27 known, 157 not applicable, 21 unsupported")
+	judge(t, gosdk.Client(plain), "without-tools.yaml", "27 known, 159 not applicable, 21 unsupported")
 }
 
 // plain is a client with the older handler.
@@ -106,13 +106,13 @@ func pass[Result any](ctx context.Context, env harness.Env, params any) (*Result
 }
 
 func TestMalformedRequests(t *testing.T) {
-	need.Baseline(t, gosdk.Client(asking), "testdata/malformed.yaml", "17 known, 6 not applicable",
+	need.Baseline(t, gosdk.Client(asking), "testdata/malformed.yaml", "17 known, 9 not applicable",
 		conformance.Only("malformed"),
 		conformance.Skip("malformed/long-string"))
 }
 
 func TestMalformedRequestsWithoutTools(t *testing.T) {
-	need.Baseline(t, gosdk.Client(plain), "testdata/malformed-without-tools.yaml", "14 known, 10 not applicable",
+	need.Baseline(t, gosdk.Client(plain), "testdata/malformed-without-tools.yaml", "14 known, 13 not applicable",
 		conformance.Only("malformed"),
 		conformance.Skip("malformed/long-string"))
 }

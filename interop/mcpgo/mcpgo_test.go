@@ -30,7 +30,7 @@ func TestClientOverSockets(t *testing.T) {
 }
 
 func TestMalformedRequests(t *testing.T) {
-	need.Baseline(t, mcpgo.Client(mcpgo.AskModel), "testdata/malformed.yaml", "10 known, 6 not applicable",
+	need.Baseline(t, mcpgo.Client(mcpgo.AskModel), "testdata/malformed.yaml", "10 known, 9 not applicable",
 		conformance.Only("malformed"),
 		conformance.Skip("malformed/long-string"))
 }
