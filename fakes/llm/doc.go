@@ -62,11 +62,11 @@
 //
 // The journal is bounded: see [Options]. A benchmark compares the fake, with matching, strict checks and journal, with
 // a net/http handler that sends the same bytes, and with aimock 1.43 on Node.js: 16 connections, requests of 1 KB,
-// eight events when streamed. Processor time per request, with the client's, on two busy cores:
+// eight events when streamed. Requests per second on two quiet cores, which also run the benchmark's client:
 //
-//	           handler    fake    aimock
-//	plain       28 µs     59 µs    83 µs
-//	streamed    43 µs     65 µs   101 µs
+//	           handler     fake   aimock
+//	plain       49,000   31,000   15,000
+//	streamed    26,500   26,000   11,500
 //
 // The command that serves a script was ready after 20 to 40 ms, with 37 MB of memory after 100,000 requests. To repeat
 // the measurements:
