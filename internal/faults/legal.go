@@ -26,7 +26,7 @@ const (
 // changes are all legal changes. What is not certain does not belong here.
 var changes = []change{
 	// What the server prefers.
-	{samplingRequest, `systemPrompt`, "delete|" + anyOther + "|empty",
+	{samplingRequest, `systemPrompt`, "delete|null|" + anyOther + "|empty",
 		"schema, CreateMessageRequestParams.systemPrompt: the client MAY modify or omit this prompt"},
 	{modelRequest, `system(\[type=text\].*)?|systemInstruction(\..*)?|instructions|messages\[role=system\].*|systemPrompt`,
 		"delete|null|" + anyOther + "|empty",
@@ -37,6 +37,9 @@ var changes = []change{
 		"JSON Schema: the order of these lists means nothing"},
 	{modelRequest, `messages\[role=assistant\]\.tool_calls\[\]\.function\.index`, "",
 		"Ollama's API: the index numbers the calls of a stream; in a request their order counts"},
+	{samplingRequest, `.*\.mimeType`, "other case", "RFC 2045, 5.1: the names of media types have no case"},
+	{samplingRequest, `task`, "empty|as JSON",
+		"basic/utilities/tasks: a receiver MAY override the requested ttl, the only member"},
 	{samplingRequest, `task\.ttl`, "", "basic/utilities/tasks: a receiver MAY override the requested ttl"},
 	{samplingRequest, `includeContext`, "", "schema, CreateMessageRequestParams.includeContext: the client MAY ignore it"},
 	{samplingRequest + `|` + modelRequest, `modelPreferences(\..*)?`, "",
@@ -153,7 +156,7 @@ var limited = []struct {
 		`openai-chat|ollama|cohere-chat`, ""},
 	{change{samplingRequest + `|` + modelRequest,
 		`tools(\[\]\.inputSchema|\[type=function\]\.function\.parameters)(\..*)?\.` +
-			`(additionalProperties|default|(min|max)(Length|Items|imum)|pattern|format)`, "",
+			`(additionalProperties|default|examples(\[\])?|(min|max)(Length|Items|imum)|pattern|format)`, "",
 		"Ollama's API, ToolFunctionParameters and ToolProperty: it does not read this keyword"}, dialect.Ollama, ""},
 	{change{modelRequest, `.*`, "rename",
 		"Ollama's API: a server in Go, whose encoding/json matches names in any case"}, dialect.Ollama, ""},
