@@ -117,7 +117,7 @@ func (c *Client) prepare(dir string, env *Env) (place, error) {
 	return p, nil
 }
 
-// ourHome is our home folder, which a client gets that needs none of its own; "" if there is none, as in a container.
+// ourHome is our home folder, for a client that does not need one of its own; "" if it is unknown, as in a container.
 func ourHome() string {
 	home, _ := os.UserHomeDir()
 	return home

@@ -14,8 +14,8 @@ import (
 )
 
 // clients are the configured clients that a command line names, and their configuration; nil for a command line with a
-// client of its own, or without a configuration. Where one is, the default client is nobody's: its success would hide
-// that no client of the configuration ran.
+// client of its own, or without a configuration. With a configuration, a run names its client: if the default client
+// passed, nobody would notice that no configured client ran.
 func (c *runCommand) clients(args arguments) ([]string, *configFile, error) {
 	named := len(c.Command) > 0 && !slices.Contains(args, "--")
 	there := exists(c.Config) || c.Config != configName // A missing file that is named is an error.
@@ -37,7 +37,7 @@ func (c *runCommand) clients(args arguments) ([]string, *configFile, error) {
 	return c.Command, file, file.known(c.Command)
 }
 
-// known returns an error for names that are no clients of the configuration, and for none.
+// known returns an error for a name that the configuration does not have, and for an empty list.
 func (f *configFile) known(names []string) error {
 	all := f.names()
 	list := strings.Join(all, ", ")

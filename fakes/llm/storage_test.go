@@ -52,6 +52,9 @@ func TestAThreadContinuesAfterItsLastAnswer(t *testing.T) {
 			"X-Api-Key": {"k"}}
 		w := serve(s, r)
 		require.Equal(t, status, w.Code, w.Body.String())
+		if status == http.StatusNotFound {
+			require.Contains(t, w.Body.String(), "unknown previous_message_id msg_no")
+		}
 		_, rest, _ := strings.Cut(w.Body.String(), `"id":"msg_`)
 		id, _, _ := strings.Cut(rest, `"`)
 		return `,"thread":{"type":"continue","previous_message_id":"msg_` + id + `"}`

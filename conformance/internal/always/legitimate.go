@@ -18,7 +18,7 @@ var toModel = []Change{
 	{"wrapped texts", "client/sampling: the client reviews and edits the prompt; the text inside is unchanged"},
 	{"texts split or merged", "providers join the parts of a message, and the messages of one role"},
 	{"blank texts", "Anthropic refuses a blank text, and it says nothing"},
-	{"text before tool uses", "a message to OpenAI or Ollama, and of most libraries, has one text and then its calls"},
+	{"text before tool uses", "a message to OpenAI or Ollama has one text and then its calls; clients may keep that form"},
 	{"images before text", "a message to Ollama has its images in a member of their own"},
 	{"type of an image", "Ollama takes images without a type; audio/x-wav and audio/wav are the same type"},
 	{"medium as base64", "Anthropic and Ollama take no audio"},

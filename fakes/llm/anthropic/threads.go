@@ -29,7 +29,7 @@ func (messages) Complete(body []byte, kept func(id string) json.RawMessage) ([]b
 	id := thread.Text("previous_message_id")
 	stored, err := dialect.ReadMembers(kept(id))
 	if err != nil {
-		refused := ours("thread: there is none with the previous_message_id %s", id)
+		refused := ours("thread: unknown previous_message_id %s", id)
 		refused.Status, refused.Kind, refused.Code = http.StatusNotFound, "", "thread_not_found"
 		return nil, refused
 	}

@@ -90,7 +90,8 @@ var relatedTask = must(check.Check{
 	Rule: "The client MUST name the task in the _meta of the response to tasks/result, and of the task's progress",
 	Cause: "the client returns the result unchanged, without its task, or reports progress as for a request without a " +
 		"task",
-	Fix: `Add "_meta": {"` + evidence.TaskKey + `": {"taskId": …}} to the result, and to the params of the notifications.`,
+	Fix: `Add "_meta": {"` + evidence.TaskKey +
+		`": {"taskId": …}} to the result, and to the params of the notifications.`,
 	Judge: func(e *evidence.Case) check.Verdict {
 		t, v := e.Task(), check.NotApplicable("tasks/result has no result (see tasks/result-equals-plain)")
 		for _, note := range e.Session.Progress() {
