@@ -63,19 +63,19 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	}
 	defer data.Close()
 	go func() {
-		_, _ = io.Copy(data, in) // when this fails, the relay is about to end
+		copyPlainly(data, in) // when this fails, the relay is about to end
 		_, _ = life.Write([]byte{inputEnded})
 		_ = data.(*net.TCPConn).CloseWrite()
 	}()
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
-		_, _ = io.Copy(out, data)
+		copyPlainly(out, data)
 	}()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = io.Copy(log, life)
+		copyPlainly(log, life)
 	}()
 	select {
 	case <-copied:
@@ -90,6 +90,12 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// copyPlainly copies until a stream ends or fails. It hides the streams' types from io.Copy: between a connection and a
+// blocking pipe, that would call splice(2) in a loop that keeps a core busy while there is nothing to copy (Go 1.26).
+func copyPlainly(to io.Writer, from io.Reader) {
+	_, _ = io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{from})
 }
 
 // inputEnded is what a relay writes on its life line when its input has ended, before it closes the data line. A killed
