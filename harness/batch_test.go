@@ -213,11 +213,11 @@ func TestCasesOfAClientThatAlwaysHangsAreNotPlayed(t *testing.T) {
 		t.Run(fmt.Sprint(parallel, " sessions at once"), func(t *testing.T) {
 			t.Parallel()
 			traces := play(t, harness.Runner{Client: hanging.client(harness.Loopback()), Revision: server.V20260728,
-				Timeout: 3 * time.Second, CaseTimeout: 200 * time.Millisecond, Parallel: parallel}, all...)
+				Timeout: 1500 * time.Millisecond, CaseTimeout: 200 * time.Millisecond, Parallel: parallel}, all...)
 			ids := strings.Fields("s/0 s/1 s/2 s/3 s/4 s/5 s/6 s/7 s/8")
 			require.Equal(t, [][]string{ids[:8], {"s/0"}, {"s/1"}, {"s/2"}, ids[3:]}, sessions(traces))
 			require.Len(t, replayed(traces[0]), 8)
-			require.Equal(t, 3*time.Second, traces[0].Header.Timeout)
+			require.Equal(t, 1500*time.Millisecond, traces[0].Header.Timeout)
 			require.Equal(t, 200*time.Millisecond, traces[1].Header.Timeout)
 			last := traces[4]
 			require.True(t, last.Whole)

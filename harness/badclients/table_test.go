@@ -139,7 +139,7 @@ var verdicts = []expected{
 	{client: "python:traceback", fails: dies, unseen: true, says: noAnswer},
 	{client: "python:daemon", fails: "client/sampled basic/answered", unseen: true, says: noAnswer},
 	{client: "python:thread", fails: "client/ends-cleanly", hangs: true, in: legacy, says: running},
-	{client: "python:recursion", fails: dies, unseen: true, says: noAnswer},
+	{client: "python:recursion", fails: dies, unseen: true, hangs: true, says: noAnswer},
 	{client: "sh:exit 0", fails: "client/connects", unseen: true, says: success},
 	{client: "sh:exit 7", fails: neverConnects, unseen: true, says: "it exited with status 7"},
 	{client: "sh:exec sleep 1000", fails: neverConnects, unseen: true, hangs: true, in: legacy, says: running},
