@@ -105,12 +105,12 @@ func (m *Mutant) Revisions(newest []server.Revision) []server.Revision {
 
 // Find returns the mutant with that name, or nil.
 func Find(name string) *Mutant {
-	for i := range all() {
-		if m := all()[i]; m.Name == name {
-			return &m
-		}
+	i := slices.IndexFunc(all(), func(m Mutant) bool { return m.Name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	found := all()[i]
+	return &found
 }
 
 // All returns every mutant, in the order of the catalogue.
