@@ -233,15 +233,13 @@ func TestAnEmptySelectionSuggestsNames(t *testing.T) {
 func TestEveryNameOfTheCatalogueSelectsSomething(t *testing.T) {
 	t.Parallel()
 	for _, name := range allNames() {
-		played := 0
-		for _, revision := range check.AllRevisions() {
-			cases, _ := chosen(t, revision, []string{name}, nil)
-			played += len(cases)
-		}
 		if name == explore.ID {
 			continue // Its cases are generated for a run.
 		}
-		require.NotZero(t, played, name)
+		require.True(t, slices.ContainsFunc(check.AllRevisions(), func(revision server.Revision) bool {
+			cases, _ := chosen(t, revision, []string{name}, nil)
+			return len(cases) > 0
+		}), name)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestABrokenConnectionChangesNoVerdict(t *testing.T) {
 		"data: ") // The barrier's stream has no ids.
 	require.Less(t, known, barrier)
 	for at := first; at < barrier; at++ {
-		if !whole() && !strings.Contains(all[at-1:at+1], "\n") && at%16 != 0 {
+		if !whole() && !strings.Contains(all[at-1:at+1], "\n") && at%64 != 0 {
 			continue
 		}
 		_, got := through(t, at)

@@ -23,6 +23,7 @@ func run(t *testing.T, client func(context.Context, harness.Env) error, only str
 	options ...harness.Option) map[string]report.Verdict {
 	t.Helper()
 	suite := conformance.Suite{Client: harness.InProcess(client, options...), Only: []string{only}, Seed: 1,
+		Skip:   []string{"basic/long"}, // as expensive as all other cases together
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
