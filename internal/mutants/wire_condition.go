@@ -26,20 +26,34 @@ func (w *Wire) always() bool { return w.when.Holds == nil }
 // holds reports whether the condition holds for one of the facts.
 func (w *Wire) holds(all ...Facts) bool { return w.always() || slices.ContainsFunc(all, w.when.Holds) }
 
-// inFlight is how many samples of the latest call the client works on.
+// inFlight is how many samples of the latest call the client works on. A cancelled one counts, because it is chance
+// whether the client answers before the cancel arrives.
 func (w *Wire) inFlight() int {
 	if c := w.Call(); c != nil && c.asks {
 		return len(c.samples)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := 0
+	waiting := map[*Sample]bool{}
 	for _, m := range w.traffic.toClient {
-		if m.Sample != nil && slices.Contains(w.ofCall, m.Sample) {
+		waiting[m.Sample] = true
+	}
+	n := 0
+	for _, s := range w.ofCall {
+		if waiting[s] || s.cancelled {
 			n++
 		}
 	}
 	return n
+}
+
+// cancelled notes which sample the server cancels.
+func (w *Wire) cancelled(m *Message) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s := w.traffic.samples[Key(m.Params()["requestId"])]; s != nil {
+		s.cancelled = true
+	}
 }
 
 // known returns the facts of a sampling request with what the wire knows beside its params.

@@ -195,6 +195,8 @@ func (w *Wire) incoming(m *Message) []object {
 		w.asked(m)
 	case m.Request != nil:
 		w.wantsInput(m)
+	case m.Method() == methodCancelled:
+		w.cancelled(m)
 	}
 	return w.changed(m, was)
 }

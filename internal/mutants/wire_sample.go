@@ -33,9 +33,10 @@ type Sample struct {
 	// Result or Error is what the client answers. Error is always nil in the modern era: such a client sends nothing.
 	Result, Error object
 
-	about    Facts // if the edit has a condition
-	answered bool  // in place of the client, before it was asked
-	withheld bool
+	about     Facts // if the edit has a condition
+	answered  bool  // in place of the client, before it was asked
+	withheld  bool
+	cancelled bool // by the server
 }
 
 // Turn is the number of the model's turn that the request is for, from 1.
