@@ -131,7 +131,9 @@ func Client(c reference.Config, edit func(w *Wire) Edit, when Condition,
 			w.Fire()
 			err = w.edit.Run(w, run)
 		}
-		err = errors.Join(err, w.failure())
+		if own := w.failure(); own != nil {
+			err = own // the other only follows from it
+		}
 		cancel()
 		w.work.Wait()
 		if w.panics != nil {
