@@ -38,8 +38,39 @@ func (e *SelectionError) Error() string {
 
 // selection decides what a run plays and judges, by the patterns of [Only] and [Skip].
 type selection struct {
-	only, skip []string
+	only, skip patterns
+	namesRules bool      // some are checks of every case. Otherwise all of them are included.
 	generated  generated // the cases of this run that are not in the catalogue; nil for none
+}
+
+// patterns are sorted by kind, because most are names.
+type patterns struct {
+	names map[string]bool
+	globs []string
+}
+
+func newPatterns(all []string) patterns {
+	p := patterns{names: map[string]bool{}}
+	for _, pattern := range all {
+		if strings.ContainsAny(pattern, `*?[\`) {
+			p.globs = append(p.globs, pattern)
+		} else {
+			p.names[pattern] = true
+		}
+	}
+	return p
+}
+
+func (p *patterns) none() bool { return len(p.names) == 0 && len(p.globs) == 0 }
+
+// match reports whether a pattern matches one of the names.
+func (p *patterns) match(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return p.names[name] || slices.ContainsFunc(p.globs, func(glob string) bool {
+			ok, _ := path.Match(glob, name) // newSelection validated it.
+			return ok
+		})
+	})
 }
 
 // newSelection validates the patterns.
@@ -54,11 +85,17 @@ func newSelection(only, skip []string, generated generated) (*selection, error) 
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, &SelectionError{Pattern: pattern, Err: err}
 		}
-		if !slices.ContainsFunc(names, func(name string) bool { return matches(pattern, name) }) {
+		if one := newPatterns([]string{pattern}); !one.match(names...) {
 			return nil, &SelectionError{Pattern: pattern, Nearest: nearest.Names(pattern, names)}
 		}
 	}
-	return &selection{only, skip, generated}, nil
+	s := &selection{only: newPatterns(only), skip: newPatterns(skip), generated: generated}
+	for _, scenario := range catalogue() {
+		for _, c := range scenario.Checks {
+			s.namesRules = s.namesRules || scenario.EveryCase && s.only.match(scenario.ID, scenario.ID+"/"+c.ID)
+		}
+	}
+	return s, nil
 }
 
 // allNames returns the names that a pattern can match.
@@ -76,30 +113,16 @@ func allNames() []string {
 	return names
 }
 
-func matches(pattern, name string) bool {
-	if !strings.ContainsAny(pattern, `*?[\`) {
-		return pattern == name
-	}
-	ok, _ := path.Match(pattern, name) // newSelection validated it.
-	return ok
-}
-
-func anyMatches(patterns []string, names ...string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		return slices.ContainsFunc(names, func(n string) bool { return matches(p, n) })
-	})
-}
-
 // check reports whether a check is judged: it, its scenario or one of its cases is selected, and it is not skipped.
 func (s *selection) check(scenario *check.Scenario, check *check.Check) bool {
 	if s == nil {
 		return true
 	}
 	names := []string{scenario.ID, scenario.ID + "/" + check.ID}
-	if anyMatches(s.skip, names...) {
+	if s.skip.match(names...) {
 		return false
 	}
-	if scenario.EveryCase && !s.namesRules() {
+	if scenario.EveryCase && !s.namesRules {
 		return true
 	}
 	for _, c := range scenario.Cases {
@@ -107,27 +130,15 @@ func (s *selection) check(scenario *check.Scenario, check *check.Check) bool {
 			names = append(names, c.ID)
 		}
 	}
-	return len(s.only) == 0 || anyMatches(s.only, names...)
-}
-
-// namesRules reports whether the selection names checks of every case. Otherwise it includes all of them.
-func (s *selection) namesRules() bool {
-	for _, scenario := range catalogue() {
-		for _, c := range scenario.Checks {
-			if scenario.EveryCase && anyMatches(s.only, scenario.ID, scenario.ID+"/"+c.ID) {
-				return true
-			}
-		}
-	}
-	return false
+	return s.only.none() || s.only.match(names...)
 }
 
 // cases returns the cases to play in a revision so that the selection can be judged.
 func (s *selection) cases(revision server.Revision) []harness.Case {
-	if s.namesRules() {
+	if s.namesRules {
 		s = &selection{skip: s.skip, generated: s.generated}
 	}
-	all := len(s.only) == 0
+	all := s.only.none()
 	var cases, generated []harness.Case
 	if s.generated != nil {
 		generated = s.generated(revision)
@@ -140,12 +151,12 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 		judged := s.judged(&scenario, revision)
 		for _, c := range scenario.Cases {
 			shows := func(check *check.Check) bool {
-				named := all || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID)
+				named := all || s.only.match(scenario.ID, c.ID, scenario.ID+"/"+check.ID)
 				return named && check.Judges(c.ID)
 			}
 			playable := c.Revisions == nil || slices.Contains(c.Revisions, revision)
 			alone := s.alone(&scenario, c.ID)
-			if playable && !anyMatches(s.skip, c.ID) && (alone || slices.ContainsFunc(judged, shows)) {
+			if playable && !s.skip.match(c.ID) && (alone || slices.ContainsFunc(judged, shows)) {
 				cases = append(cases, c)
 			}
 		}
@@ -157,7 +168,7 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 // case.
 func (s *selection) alone(scenario *check.Scenario, caseID string) bool {
 	judged := slices.ContainsFunc(scenario.Checks, func(check check.Check) bool { return check.Judges(caseID) })
-	return !judged && (len(s.only) == 0 || anyMatches(s.only, scenario.ID, caseID)) && !anyMatches(s.skip, scenario.ID)
+	return !judged && (s.only.none() || s.only.match(scenario.ID, caseID)) && !s.skip.match(scenario.ID)
 }
 
 // withCases returns the cases of the scenario, and those of others that belong to it.
