@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,6 +45,18 @@ func TestReferencePasses(t *testing.T) {
 				conformance.Only(only...), conformance.Skip(skip...))
 		})
 	}
+}
+
+func TestAClientInALoopOfItsOwnIsDeclared(t *testing.T) {
+	var header trace.Header
+	conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Loop: true})), conformance.Strict(),
+		conformance.In(server.V20251125), conformance.Only("client-loop/one-tool"), conformance.Loop(harness.ClientLoop),
+		conformance.ClientTimeout(20*time.Second), conformance.Judged(func(_ *report.Results, traces []*trace.Trace) {
+			header = traces[0].Header
+		}))
+	require.Equal(t, "client", header.Loop)
+	require.Equal(t, 20*time.Second, header.ClientTimeout)
+	require.True(t, header.TimeoutDeclared)
 }
 
 // mutant returns a mutant of the reference client.
