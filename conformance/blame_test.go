@@ -63,12 +63,13 @@ func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
 	t.Parallel()
 	for _, revision := range conformance.Revisions() {
 		right := suiteOf(t, harness.InProcess(reference.Client(reference.Config{Plain: true})))
-		right.Revisions, right.Only = []server.Revision{revision}, sample("basic", "tool-use", "parallel", "consent")
+		right.Revisions, right.Only = []server.Revision{revision}, sample("basic", "tool-use", "parallel")
+		right.Skip = sample(expensive...)
 		want, _, err := right.Run(t.Context())
 		require.NoError(t, err)
 
 		suite := suiteOf(t, whoOn("tool-use-one-tool", func(context.Context) { panic("out of range") }))
-		suite.Revisions, suite.Only = right.Revisions, right.Only
+		suite.Revisions, suite.Only, suite.Skip = right.Revisions, right.Only, right.Skip
 		rs, traces, err := suite.Run(t.Context())
 		require.NoError(t, err)
 		ends := find(t, rs, "client/ends-cleanly")

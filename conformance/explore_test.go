@@ -59,7 +59,7 @@ func TestEqualSeedsGiveEqualExplorations(t *testing.T) {
 	t.Parallel()
 	var reports, files []string
 	for _, parallel := range []int{1, 4} {
-		suite := exploring(t, mutant("asks-twice"), 20)
+		suite := exploring(t, mutant("asks-twice"), 10)
 		suite.Parallel, suite.Keep = parallel, t.TempDir()
 		rs, _, err := suite.Run(t.Context())
 		require.NoError(t, err)
