@@ -63,7 +63,7 @@ func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
 	t.Parallel()
 	for _, revision := range conformance.Revisions() {
 		right := suiteOf(t, harness.InProcess(reference.Client(reference.Config{Plain: true})))
-		right.Revisions, right.Only = []server.Revision{revision}, sample("basic", "tool-use", "parallel")
+		right.Revisions, right.Only = []server.Revision{revision}, sample("basic", "tool-use", "parallel", "consent")
 		right.Skip = sample(expensive...)
 		want, _, err := right.Run(t.Context())
 		require.NoError(t, err)

@@ -39,11 +39,11 @@ func (e *SelectionError) Error() string {
 // selection decides what a run plays and judges, by the patterns of [Only] and [Skip].
 type selection struct {
 	only, skip patterns
-	namesRules bool      // some are checks of every case. Otherwise all of them are included.
+	namesRules bool      // only names checks of every case. If it names none, all of them are judged.
 	generated  generated // the cases of this run that are not in the catalogue; nil for none
 }
 
-// patterns are sorted by kind, because most are names.
+// patterns are kept by kind, because most are names, which a map finds at once.
 type patterns struct {
 	names map[string]bool
 	globs []string

@@ -81,7 +81,7 @@ var processes = []Client{
 	}),
 }
 
-// hang waits on the clock: the runtime ends a program without cgo in which nothing else can happen.
+// hang waits for a timer. Without cgo, Go would end a program in which nothing can ever happen again.
 func hang() { <-time.After(time.Hour) }
 
 func hangs(*bad) { hang() }

@@ -112,3 +112,17 @@ func TestAConditionalMutantFailsTheCheckWhereItShows(t *testing.T) {
 		require.Equal(t, verdict, verdicts["2025-11-25 always/has-model"], when)
 	}
 }
+
+func TestACancelledRequestIsInFlightWhetherItIsAnsweredOrNot(t *testing.T) {
+	cancel := func(id int) *Message {
+		return &Message{Body: object{"method": methodCancelled, "params": object{"requestId": id}}}
+	}
+	answered := &Sample{}
+	w := &Wire{traffic: newTraffic(), ofCall: []*Sample{answered}}
+	w.traffic.samples[Key(1)] = answered
+	require.Zero(t, w.inFlight())
+	w.cancelled(cancel(2))
+	require.Zero(t, w.inFlight(), "of an unknown request")
+	w.cancelled(cancel(1))
+	require.Equal(t, 1, w.inFlight())
+}

@@ -132,7 +132,7 @@ func Client(c reference.Config, edit func(w *Wire) Edit, when Condition,
 			err = w.edit.Run(w, run)
 		}
 		if own := w.failure(); own != nil {
-			err = own // the other only follows from it
+			err = own // what the client returned is a consequence of it
 		}
 		cancel()
 		w.work.Wait()
