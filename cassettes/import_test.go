@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/shared"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // The formats of other recorders, each with the same two interactions: a chat, and an error that was sent as gzip.
@@ -215,7 +215,7 @@ func TestInvalidImportsNameLineAndColumn(t *testing.T) {
 func TestSharedTrafficIsImported(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*.httprr", "*.yml", "*.yaml"} {
-		found, err := filepath.Glob(filepath.Join(shared.Path(t, "traffic"), "*", pattern))
+		found, err := filepath.Glob(filepath.Join(sharedtest.Path(t, "traffic"), "*", pattern))
 		require.NoError(t, err)
 		files = append(files, found...)
 	}

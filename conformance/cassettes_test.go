@@ -25,8 +25,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/mutants"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
+	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
 var update = flag.Bool("update", false, "write the recordings in cassettes/recordings anew")

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/conversation"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
 // exploring returns a suite that plays only n conversations.

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/mutants"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
+	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
 // A client may share one HTTP client with a cookie jar between server and model.

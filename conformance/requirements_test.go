@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/shared"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // listed is an entry of statements.json, the list of the specification's normative sentences.
@@ -29,7 +29,7 @@ type listed struct {
 // specified reads a file of the specification. It skips the test without the shared data.
 func specified(t *testing.T, name string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(shared.Path(t, "spec", name))
+	raw, err := os.ReadFile(sharedtest.Path(t, "spec", name))
 	require.NoError(t, err)
 	return raw
 }

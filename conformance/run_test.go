@@ -20,9 +20,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/mutants"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
-	"github.com/mcp-conform/mcp-conform/internal/variations"
+	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/proof/variations"
 )
 
 // Package selftest plays the older revisions, and everything in virtual time.

@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
 // cutter is a network that breaks once, after a number of bytes of the streams of calls.

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
 // transported returns a suite that plays cases in real time.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/mcp-conform/mcp-conform/internal/faults"
+	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
 )
 
 // faults plays random faults.

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/faults"
+	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
 )
 
 // fillTags puts the vars in the place of their names in struct tags. kong does this too, but reads all vars again for

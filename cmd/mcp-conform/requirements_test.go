@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/selftest"
+	"github.com/mcp-conform/mcp-conform/internal/proof/selftest"
 )
 
 var threeRequirements = []listedRequirement{

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // vendors maps the hosts of recordings to the paths under which the fake imitates them.
@@ -31,7 +31,7 @@ func TestRequestsThatAProviderAcceptsAreNotRefused(t *testing.T) {
 	accepted := 0
 	for _, provider := range []string{"anthropic", "gemini", "ollama", "ollama-openai", "openai-chat", "openai-compat",
 		"openai-responses", "refused-by-us"} {
-		for _, x := range traffic.Needed(t, provider) {
+		for _, x := range sharedtest.Needed(t, provider) {
 			if x.URL == "" || strings.Contains(x.URL, "oauth2.googleapis.com") {
 				continue // only an answer, or a request for a token
 			}
@@ -50,7 +50,7 @@ func TestRequestsThatAProviderAcceptsAreNotRefused(t *testing.T) {
 }
 
 // recordedRequest returns the request for the path of the fake, with the credentials that recorders remove.
-func recordedRequest(t *testing.T, x *traffic.Exchange) *http.Request {
+func recordedRequest(t *testing.T, x *sharedtest.Exchange) *http.Request {
 	address := strings.NewReplacer("<GPUSTACK_API_BASE>", "https://gpustack.test", "<", "", ">", "").Replace(x.URL)
 	u, err := url.Parse(address)
 	require.NoError(t, err)

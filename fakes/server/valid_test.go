@@ -16,13 +16,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
-	"github.com/mcp-conform/mcp-conform/internal/shared"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // This test skips when all others validate frames by our own schemas only.
 func TestFramesAreValidatedByThePublishedSchemas(t *testing.T) {
 	for _, revision := range server.AllRevisions() {
-		require.FileExists(t, shared.Path(t, "spec", string(revision)+".schema.json"))
+		require.FileExists(t, sharedtest.Path(t, "spec", string(revision)+".schema.json"))
 	}
 }
 
@@ -132,7 +132,7 @@ var (
 // publishedSchema returns the published schema for one of our names; nil when it is not available.
 func publishedSchema(t testing.TB, revision server.Revision, name schema.Name) *jsonschema.Schema {
 	t.Helper()
-	dir := os.Getenv(shared.Variable)
+	dir := os.Getenv(sharedtest.Variable)
 	if dir == "" {
 		return nil
 	}

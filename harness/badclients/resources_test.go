@@ -1,4 +1,4 @@
-package badclients_test
+package badclients
 
 import (
 	"os"

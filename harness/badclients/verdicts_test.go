@@ -1,4 +1,4 @@
-package badclients_test
+package badclients
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/badclients"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
@@ -48,7 +47,7 @@ func (e *expected) revisions() []server.Revision {
 	if e.in != nil {
 		return e.in
 	}
-	for _, c := range badclients.All() {
+	for _, c := range All() {
 		switch {
 		case c.Name == e.client && c.Era == "legacy":
 			return []server.Revision{server.V20251125}
@@ -196,7 +195,7 @@ func (e *expected) hold(t *testing.T, rs *report.Results) {
 }
 
 func TestEveryBadClientHasAnExpectedVerdict(t *testing.T) {
-	for _, c := range badclients.All() {
+	for _, c := range All() {
 		require.True(t, slices.ContainsFunc(verdicts, func(e expected) bool { return e.client == c.Name }), c.Name)
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/shared"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // Validate does not panic, returns the same error every time and, if the published schemas are available, has their
 // verdict.
 func FuzzValidate(f *testing.F) {
 	specs := map[string]*specification{}
-	if dir := os.Getenv(shared.Variable); dir != "" {
+	if dir := os.Getenv(sharedtest.Variable); dir != "" {
 		for revision := range revisions {
 			specs[revision] = readSpecification(f, dir, revision)
 		}

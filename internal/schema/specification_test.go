@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/shared"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // pointer returns the definition of the published schema for one of our names.
@@ -107,7 +107,7 @@ func instances(t testing.TB) map[Name][]any {
 }
 
 func TestSchemasAgreeWithThePublishedOnes(t *testing.T) {
-	dir := shared.Dir(t)
+	dir := sharedtest.Dir(t)
 	for _, revision := range slices.Sorted(maps.Keys(revisions)) {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()

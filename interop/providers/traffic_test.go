@@ -20,12 +20,12 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/shared"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // Recordings of real providers, made by others with go-vcr, replay through the providers' SDKs.
 func TestRealTrafficReplaysThroughTheSDKs(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared.Path(t, "traffic"), "*", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(sharedtest.Path(t, "traffic"), "*", "*.yaml"))
 	require.NoError(t, err)
 	replayed := 0
 	for _, path := range files {

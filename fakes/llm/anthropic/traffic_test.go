@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // deviations are known differences from recordings, with reasons. member is a path in an event's data that only our
@@ -31,7 +31,7 @@ var deviations = []struct{ member, why string }{
 }
 
 // stream is a recorded stream: each event has the name of its type.
-func stream(t *testing.T, r *traffic.Exchange) string {
+func stream(t *testing.T, r *sharedtest.Exchange) string {
 	if !r.IsChunks() {
 		return r.Answer
 	}
@@ -45,7 +45,7 @@ func stream(t *testing.T, r *traffic.Exchange) string {
 }
 
 func TestCodecImitatesRecordedTraffic(t *testing.T) {
-	all := traffic.Needed(t, "anthropic")
+	all := sharedtest.Needed(t, "anthropic")
 	added := map[string]bool{} // members that only our answers have
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // deviations are known differences from recordings: members that only one side has, the prefix of the recordings'
@@ -62,7 +62,7 @@ func events(chunks []string) string {
 }
 
 func TestCodecImitatesRecordedTraffic(t *testing.T) {
-	all := traffic.Needed(t, "gemini")
+	all := sharedtest.Needed(t, "gemini")
 	needed := map[string]bool{}
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestCodecImitatesRecordedTraffic(t *testing.T) {
 }
 
 // imitated returns the error of a recording as a script would have it.
-func imitated(t *testing.T, r traffic.Exchange) *dialect.Error {
+func imitated(t *testing.T, r sharedtest.Exchange) *dialect.Error {
 	t.Helper()
 	e := &dialect.Error{Status: r.Status, Message: "m"}
 	if strings.Contains(r.Answer, "API_KEY_INVALID") {

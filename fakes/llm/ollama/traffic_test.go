@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // deviations are known differences from recordings, with reasons.
@@ -38,7 +38,7 @@ func deviates(recording, member string, unseen map[string]bool) bool {
 }
 
 func TestCodecImitatesRecordedTraffic(t *testing.T) {
-	all := traffic.Needed(t, "ollama")
+	all := sharedtest.Needed(t, "ollama")
 	unseen := map[string]bool{}
 	for _, d := range deviations {
 		require.NotEmpty(t, d.reason)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // ollamaDeviations are members that only Ollama's endpoint for OpenAI clients has, or only our codec, with reasons.
@@ -27,7 +27,7 @@ var ollamaKinds = map[string]struct{ ours, reason string }{
 }
 
 func TestCompatibleResemblesOllamasOpenAIEndpoint(t *testing.T) {
-	all := traffic.Needed(t, "ollama-openai")
+	all := sharedtest.Needed(t, "ollama-openai")
 	unseen := maps.Clone(ollamaDeviations)
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {

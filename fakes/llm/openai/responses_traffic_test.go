@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // standIns are requests for recordings without one, from what the response echoes.
@@ -54,7 +54,7 @@ func deviatesFromResponses(recording, member string, unseen map[string]bool) boo
 }
 
 func TestCodecImitatesRecordedResponses(t *testing.T) {
-	all := traffic.Needed(t, "openai-responses")
+	all := sharedtest.Needed(t, "openai-responses")
 	unseen := map[string]bool{}
 	for _, d := range responsesDeviations {
 		for _, recording := range strings.Fields(d.recordings) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // styles maps recordings to compatible servers.
@@ -27,7 +27,7 @@ var styleDeviations = map[string]string{
 }
 
 func TestCodecsImitateCompatibleServers(t *testing.T) {
-	all := traffic.Needed(t, "openai-compat")
+	all := sharedtest.Needed(t, "openai-compat")
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
 			file, _, _ := strings.Cut(r.Name, "/")

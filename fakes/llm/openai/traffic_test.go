@@ -9,11 +9,11 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 func TestCodecImitatesRecordedTraffic(t *testing.T) {
-	all := traffic.Needed(t, "openai-chat")
+	all := sharedtest.Needed(t, "openai-chat")
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
 			req := decode(t, r.Request)

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
 // Client is correct, or crashes on a goroutine where nothing can recover.

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // Fuzz decodes, checks and answers any body. The seeds and the recordings of a provider, "" for none, come first. A
 // refusal by Check has one of the statuses.
 func Fuzz(f *testing.F, codec dialect.Codec, header http.Header, provider string, seeds []string, statuses ...int) {
 	if provider != "" {
-		for _, x := range traffic.Read(f, provider) {
+		for _, x := range sharedtest.Read(f, provider) {
 			seeds = append(seeds, x.Request)
 		}
 	}

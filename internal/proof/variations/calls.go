@@ -1,0 +1,158 @@
+package variations
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	mcp "github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+)
+
+const (
+	mayCall   = "MCP leaves it to the client which tools it calls, when and how many times"
+	mayCallIn = "basic tool-use parallel loop/three-cities mrtr"
+)
+
+// callVariations differ in which tools they call, and when, and in whether they call the model.
+var callVariations = anyOrder(of(reference.Config{}, "calls-",
+	edited("in-reverse", "calls the last tool of the list first", mayCall, mayCallIn, listed(func(tools []any) []any {
+		slices.Reverse(tools)
+		return tools
+	})),
+	edited("twice", "calls each tool a second time after all others", mayCall, mayCallIn,
+		listed(func(tools []any) []any { return append(tools, tools...) })),
+	edited("unknown-tool", "calls an unknown tool first", mayCall, mayCallIn,
+		listed(func(tools []any) []any { return append([]any{object{"name": "no-such-tool"}}, tools...) })),
+	edited("no-model", "answers every request by itself and asks no model", "sampling: the client has full discretion",
+		"basic loop balance provider-errors time consent cancel mrtr transport declare",
+		mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+			o.Sampling = func(context.Context, object) (object, error) {
+				w.Fire()
+				return object{"role": "assistant", "model": "own", "content": textBlock("As you wish.")}, nil
+			}
+		}}, warns("client/sampled")),
+	edited("backing-off", "asks a failing model up to six times more, after waits that double, for two minutes",
+		"sampling: the client decides how it asks the model", "provider-errors",
+		mutants.Edit{Options: func(w *mutants.Wire, _ *mcp.Options, m *model.Options) {
+			m.Retry = func(attempt int, err error) (time.Duration, bool) {
+				var told *model.ProviderError
+				passing := !errors.As(err, &told) || told.Status == http.StatusTooManyRequests || told.Status >= 500
+				again := attempt <= 6 && passing && !errors.As(err, new(*mcp.Error))
+				if again {
+					w.Fire()
+				}
+				return 2 * time.Second << (attempt - 1), again
+			}
+		}}),
+	edited("one-at-a-time", "refuses a sampling request while it handles another one",
+		"client/sampling, Security Considerations: clients should limit rates", "cancel consent parallel", oneAtATime),
+	edited("one-model", "has one model and says so", "sampling: hints are advice on a choice of models", "basic/hints",
+		mutants.Edit{
+			Env:    func(env *harness.Env) { env.Announce(harness.OneModel) },
+			Params: func(params object) { delete(params, "modelPreferences") },
+		}),
+	runs("twice-at-once", "calls all tools in two sessions at once", mayCallIn,
+		func(ctx context.Context, env harness.Env, client client) error {
+			all := func() error { return client(ctx, env) }
+			env.Abandon = nil // it is for clients that make one call after the other
+			return atOnce(all, all)
+		}),
+	runs("all-at-once", "calls all tools at once, each in its own session", "basic parallel",
+		func(ctx context.Context, env harness.Env, client client) error {
+			names, err := list(ctx, env)
+			if err != nil {
+				return err
+			}
+			env.Abandon = nil
+			var all []func() error
+			for _, name := range names {
+				one := env
+				one.Tools = []string{name}
+				all = append(all, func() error { return client(ctx, one) })
+			}
+			return atOnce(all...)
+		}),
+	runs("lists-first", "lists the tools in a separate session first", mayCallIn,
+		func(ctx context.Context, env harness.Env, client client) error {
+			if _, err := list(ctx, env); err != nil {
+				return err
+			}
+			return client(ctx, env)
+		}),
+))
+
+func anyOrder(all []Variation) []Variation {
+	for i := range all {
+		all[i].AnyOrder = true
+	}
+	return all
+}
+
+// runs makes a variation that runs the reference client, or more than one.
+func runs(name, doc, cases string, run func(ctx context.Context, env harness.Env, client client) error) Variation {
+	made := edited(name, doc, mayCall, cases, mutants.Edit{})
+	made.client = func(c reference.Config, fired func()) client {
+		return func(ctx context.Context, env harness.Env) error {
+			fired()
+			return run(ctx, env, reference.Client(c))
+		}
+	}
+	return made
+}
+
+// listed edits the list of tools that the client receives. It calls those.
+func listed(edit func(tools []any) []any) mutants.Edit {
+	return mutants.Edit{In: func(m *mutants.Message) {
+		if m.Answers("tools/list") {
+			m.Result()["tools"] = edit(array(m.Result()["tools"]))
+		}
+	}}
+}
+
+// list returns the names of the server's tools, from a session that does nothing else.
+func list(ctx context.Context, env harness.Env) ([]string, error) {
+	var names []string
+	env.Tools, env.Prompts, env.Resources = []string{}, nil, nil
+	see := listed(func(tools []any) []any {
+		for _, tool := range objects(tools) {
+			names = append(names, text(tool, "name"))
+		}
+		return tools
+	})
+	only := func(*mutants.Wire) mutants.Edit { return see }
+	err := mutants.Client(reference.Config{}, only, mutants.Condition{}, nil)(ctx, env)
+	return names, err
+}
+
+// atOnce runs functions at once, and returns their errors.
+func atOnce(all ...func() error) error {
+	var running sync.WaitGroup
+	errs := make([]error, len(all))
+	for i, f := range all {
+		running.Go(func() { errs[i] = f() })
+	}
+	running.Wait()
+	return errors.Join(errs...)
+}
+
+// oneAtATime refuses a request while another one is open.
+var oneAtATime = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+	ask, free := o.Sampling, make(chan struct{}, 1)
+	o.Sampling = func(ctx context.Context, params object) (object, error) {
+		select {
+		case free <- struct{}{}:
+		default:
+			w.Fire()
+			return nil, &mcp.Error{Code: -32000, Message: "another request is in progress"}
+		}
+		defer func() { <-free }()
+		return ask(ctx, params)
+	}
+}}

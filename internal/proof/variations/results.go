@@ -1,0 +1,102 @@
+package variations
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+)
+
+const (
+	blockOrArray    = "schema: content is one block or an array of blocks"
+	openResult      = "schema: a result may have further members"
+	caseInsensitive = "RFC 9110: types are case-insensitive"
+	stopReasons     = "schema: the stop reason is optional and any string; the chapters recommend the known ones"
+)
+
+// withTools are the revisions in which content may be an array.
+var withTools = in(server.V20251125, server.V20260728)
+
+// meta returns the _meta of an object, which gets one if it has none.
+func meta(o object) object {
+	m, _ := o["_meta"].(object)
+	if m == nil {
+		m = object{}
+		o["_meta"] = m
+	}
+	return m
+}
+
+// resultVariations differ in what the client sends to the server.
+var resultVariations = of(reference.Config{}, "result-",
+	edited("no-empty-text", "leaves empty texts out of its results", "an empty text says nothing",
+		"basic tool-use parallel", result(func(r object) {
+			if blocks, ok := r["content"].([]any); ok {
+				r["content"] = slices.DeleteFunc(blocks, func(b any) bool { return b.(object)["text"] == "" })
+				meta(r)["com.example/blocks"] = len(blocks)
+			}
+		}), withTools),
+	edited("always-array", "answers with an array of one block", blockOrArray,
+		"basic tool-use parallel loop/three-cities mrtr", result(func(r object) {
+			if block, ok := r["content"].(object); ok {
+				r["content"] = []any{block}
+			}
+		}), withTools),
+	edited("two-text-blocks", "answers with the text in two blocks", blockOrArray,
+		"basic tool-use parallel provider-errors", result(func(r object) {
+			if block, ok := r["content"].(object); ok {
+				one, other := split(text(block, "text"))
+				r["content"] = []any{textBlock(one), textBlock(other)}
+			}
+		}), withTools),
+	edited("no-dotted-names", "refuses tools with a dot in their name",
+		"OpenAI and Anthropic refuse such names, and a client may return an error", "tool-use parallel/two-cities",
+		mutants.Edit{Asked: func(s *mutants.Sample) {
+			for _, tool := range objects(s.Asked["tools"]) {
+				if strings.Contains(text(tool, "name"), ".") {
+					s.Refuse(-32603, "the model takes no dots in names of tools")
+				}
+			}
+		}}, withTools),
+	edited("extra-members", "adds members to its results", openResult, "basic tool-use parallel mrtr tasks consent",
+		result(func(r object) {
+			meta(r)["com.example/trace"] = "1"
+			r["usage"] = object{"tokens": 3}
+		})),
+	edited("no-stop-reason", "gives no stop reasons", stopReasons, "basic tool-use parallel provider-errors",
+		result(func(r object) { delete(r, "stopReason") }),
+		warns("tool-use/stop-reason-tooluse", "provider-errors/refusal-told")),
+	edited("own-stop-reasons", "gives its own stop reasons", stopReasons, "basic tool-use parallel provider-errors",
+		result(func(r object) { r["stopReason"] = "done" }), warns("tool-use/stop-reason-tooluse")),
+	edited("token-in-call", "sends a progress token and metadata with each call of a tool",
+		"progress: a request may have a progress token; _meta is open", "basic parallel time cancel mrtr",
+		out(func(m *mutants.Message) {
+			if m.Method() == "tools/call" {
+				token := meta(m.Params())
+				token["com.example/call"], token["progressToken"] = "7", "progress-7"
+			}
+		})),
+	edited("float-ids", "writes the number in the id of each response with an exponent",
+		"JSON: a number is the same in each notation", "basic tool-use transport", out(func(m *mutants.Message) {
+			if n, ok := m.Body["id"].(json.Number); ok && m.AnswersSample() && n != "" {
+				m.Body["id"] = n + "e0"
+			}
+		}), in(server.V20251125)),
+	edited("content-type", "writes the media type in capitals, with a parameter", caseInsensitive,
+		"basic tool-use mrtr", out(func(m *mutants.Message) {
+			m.Header.Set("Content-Type", "Application/JSON; charset=UTF-8")
+		})),
+	edited("wants-a-type", "refuses a result without a type", "basic: a server of 2026-07-28 gives every result a type",
+		"mrtr/untyped mrtr/states", mutants.Edit{In: func(m *mutants.Message) {
+			if m.Answers("tools/call") && m.Result() != nil && m.Result()["resultType"] == nil {
+				m.Result()["resultType"] = "missing"
+			}
+		}}, in(server.V20260728)),
+	edited("accept", "writes the media types that it accepts in capitals, with a parameter", caseInsensitive,
+		"basic tool-use transport", out(func(m *mutants.Message) {
+			m.Header.Set("Accept", "Application/JSON;q=0.9, Text/Event-Stream; charset=utf-8")
+		}), in(server.V20251125)),
+)

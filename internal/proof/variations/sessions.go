@@ -1,0 +1,73 @@
+package variations
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+)
+
+const (
+	mayListen   = "transports: the client may open a stream with GET"
+	mayStay     = "transports: a client should end its session, but need not"
+	inSessions  = "transport basic/question tasks cancel"
+	leavesOpen  = "transport/ends-session"
+	sessionID   = "Mcp-Session-Id"
+	eventStream = "text/event-stream"
+)
+
+// sessionVariations differ in how the client uses its sessions.
+var sessionVariations = of(reference.Config{}, "session-",
+	edited("listens", "opens the stream of each session with GET", mayListen, inSessions, mutants.Edit{Server: listens}),
+	edited("listens-and-stays", "opens that stream and never ends a session", mayStay, inSessions,
+		mutants.Edit{Server: func(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
+			return listens(w, stays(w, next))
+		}}, warns(leavesOpen)),
+	edited("stays", "never ends a session", mayStay, inSessions, mutants.Edit{Server: stays}, warns(leavesOpen)),
+	edited("native-listens", "passes requests on as they are, and opens the stream", mayListen, inSessions,
+		mutants.Edit{Server: listens}, with(reference.Config{Dialect: dialect.Native})),
+)
+
+// roundTrip is an [http.RoundTripper] that is a function.
+type roundTrip func(r *http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// stays keeps the DELETE of a session from the server.
+func stays(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodDelete {
+			return next.RoundTrip(r)
+		}
+		w.Fire()
+		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
+	})
+}
+
+// listens opens the stream of each session, and reads it until the client ends.
+func listens(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := next.RoundTrip(r)
+		if err != nil || r.Method != http.MethodPost || resp.Header.Get(sessionID) == "" {
+			return resp, err
+		}
+		get, err := http.NewRequestWithContext(w.Context, http.MethodGet, w.Env.URL, nil)
+		if err != nil {
+			return nil, err
+		}
+		get.Header = http.Header{sessionID: {resp.Header.Get(sessionID)}, "Accept": {eventStream},
+			"Mcp-Protocol-Version": {string(w.Env.Revision)}}
+		stream, err := next.RoundTrip(get)
+		if err != nil {
+			return nil, err
+		}
+		w.Fire()
+		w.Go(func() {
+			_, _ = io.Copy(io.Discard, stream.Body) // until the context ends
+			_ = stream.Body.Close()
+		})
+		return resp, nil
+	})
+}

@@ -1,0 +1,160 @@
+package variations_test
+
+import (
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/variations"
+)
+
+func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
+
+// whole says to run everything, not a sample. A function, because Go's test cache sees only what tests read.
+func whole() bool { return os.Getenv("MCP_CONFORM_MATRIX") == "whole" }
+
+// expensive are cases that cost twice as much as all others together.
+var expensive = []string{"basic/long", "loop/sixty-four-rounds", "mrtr/for-ever", "consent/fifty"}
+
+// The test runs each variation on its own cases in one of its revisions, the variations in turns. If MCP_CONFORM_MATRIX
+// is "whole", it runs each on the whole catalogue in all of them, except expensive cases and malformed requests, which
+// takes minutes. Some are correct only in their own cases.
+func TestVariationsPassEveryCheck(t *testing.T) {
+	for i, v := range variations.All() {
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			only, skip := v.Cases, expensive
+			if !whole() && v.Warns == nil { // a warning may be of one revision
+				v.In = oneOf(&v, i)
+			}
+			if whole() && !v.OnlyCases {
+				only, skip = nil, slices.Clone(expensive)
+				skip = append(skip, "malformed", "malformed/*", "explore", "explore/*") // edits need known requests
+			}
+			t.Logf("%s, which is correct (%s); only %q, without %q", v.Doc, v.Allowed, only, skip)
+			require.Positive(t, passes(t, &v, only, skip), "the variation never occurred")
+		})
+	}
+}
+
+// oneOf returns one of the variation's revisions, in turns.
+func oneOf(v *variations.Variation, turn int) []server.Revision {
+	revisions := v.In
+	if revisions == nil {
+		revisions = conformance.Revisions()
+	}
+	return revisions[turn%len(revisions):][:1]
+}
+
+// conditional are cases in which the conditions occur.
+var conditional = []string{"basic/turns", "basic/image", "basic/failing", "tool-use/two-turns", "parallel/two-cities",
+	"parallel/failing-tool", "parallel/result-image", "loop/two-loops"}
+
+// A client may be different only with tools, only in later rounds, and so on. Each variation is limited to each
+// condition, in one revision. A sample has every fourth variation, with a condition that they take in turns. Many do
+// not occur there.
+func TestVariationsPassEveryCheckUnderConditions(t *testing.T) {
+	for i, v := range variations.All() {
+		conditions := mutants.Conditions()
+		if !whole() {
+			conditions = conditions[i/4%len(conditions):][:max(0, 1-i%4)]
+		}
+		for j, when := range conditions {
+			limited := v
+			if limited.When, limited.In = when, oneOf(&v, i+j); !limited.Conditional() {
+				continue
+			}
+			t.Run(v.Name+" "+when.Name, func(t *testing.T) {
+				t.Parallel()
+				passes(t, &limited, slices.Concat(v.Cases, conditional), slices.Concat(expensive, []string{"time"}))
+			})
+		}
+	}
+}
+
+// Generated conversations have what no case has. Each variation plays 30 in all of its revisions, from its own seed.
+// A sample has every eighth variation with a few conversations.
+func TestVariationsPassGeneratedConversations(t *testing.T) {
+	for i, v := range variations.All() {
+		n := 30
+		if !whole() {
+			n = 6
+		}
+		if !whole() && i%8 != 1 || v.Config.Loop { // the server has no tools of generated conversations
+			continue
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			suite, _ := suiteOf(t, &v, []string{"explore"}, nil)
+			suite.Explore, suite.Seed = n, int64(i+1)
+			rs, _, err := suite.Run(t.Context())
+			require.NoError(t, err)
+			for _, r := range rs.Results {
+				allowed := r.Warned() && slices.Contains(v.Warns, r.ID()) || r.Verdict == report.Unsupported && v.AnyOrder
+				require.False(t, r.Failed(true) && !allowed, "%s in %s, %s: %s", r.ID(), r.Revision, r.Case, r.Message)
+			}
+		})
+	}
+}
+
+// suiteOf plays a variation, and counts how many times it occurs.
+func suiteOf(t *testing.T, v *variations.Variation, only, skip []string) (*conformance.Suite, *atomic.Int64) {
+	fired := new(atomic.Int64)
+	client := harness.InProcess(v.Client(v.Config, func() { fired.Add(1) }))
+	client.Agent = v.Config.Host
+	return &conformance.Suite{
+		Client:    client,
+		Revisions: v.In, Only: only, Skip: skip, Seed: 1,
+		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) },
+	}, fired
+}
+
+// passes fails the test if a check fails the variation, or warns about it and is not among those that may. It returns
+// how many times the variation occurred.
+func passes(t *testing.T, v *variations.Variation, only, skip []string) int64 {
+	t.Helper()
+	suite, fired := suiteOf(t, v, only, skip)
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	expected, found := map[string]report.Verdict{}, map[string]report.Verdict{}
+	for _, r := range rs.Results {
+		switch may := slices.Contains(v.Warns, r.ID()); {
+		case r.Verdict == report.Pass, r.Verdict == report.NotApplicable, r.Verdict == report.Info:
+		case r.Verdict == report.Unsupported && v.AnyOrder:
+		case r.Verdict == report.Warn && may && v.When.Holds != nil: // may, but need not
+		default:
+			found[r.ID()] = r.Verdict
+			t.Logf("%s %s %s: %s", r.Revision, r.ID(), r.Verdict, r.Message)
+		}
+	}
+	if v.When.Holds == nil {
+		for _, id := range v.Warns {
+			expected[id] = report.Warn
+		}
+	}
+	require.Equal(t, expected, found)
+	return fired.Load()
+}
+
+func TestVariationsAreDescribed(t *testing.T) {
+	names := map[string]bool{}
+	for _, v := range variations.All() {
+		require.False(t, names[v.Name], v.Name)
+		names[v.Name] = true
+		require.NotEmpty(t, v.Doc, v.Name)
+		require.NotEmpty(t, v.Allowed, v.Name)
+		require.NotEmpty(t, v.Cases, v.Name)
+		require.Equal(t, v.Name, variations.Find(v.Name).Name)
+	}
+	require.Nil(t, variations.Find("no-such-variation"))
+}
