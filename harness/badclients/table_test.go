@@ -10,7 +10,7 @@ var (
 // Checks that fail together, and messages.
 const (
 	neverConnects = "client/connects"
-	deathFails          = "client/sampled client/ends-cleanly basic/answered"
+	deathFails    = "client/sampled client/ends-cleanly basic/answered"
 	invalid       = "always/valid-result always/has-model always/role-assistant"
 
 	success   = "it ended with success"

@@ -21,7 +21,7 @@ import (
 // checkPages compares the pages of docs/checks with the catalogue and with what the mutants of a sample failed, or
 // writes them.
 func checkPages(t *testing.T, m *selftest.Matrix) {
-	const dir = "../../docs/checks"
+	const dir = "../../../docs/checks"
 	pages := map[string]string{}
 	for _, s := range conformance.Scenarios() {
 		pages[s.ID+".md"] = scenarioPage(t, m, &s)
