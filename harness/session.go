@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -66,85 +64,44 @@ func (r *Runner) play(
 	ctx context.Context, cases []Case, started func(*trace.Recorder), spoke func(),
 ) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
-	seen := pulse{planned: int64(len(cases[0].HostTurns))}
-	connected := make(chan struct{})
-	connect := sync.OnceFunc(func() { close(connected) })
+	seen := &pulse{planned: int64(len(cases[0].HostTurns))}
 	say := r.progress(cases, limit)
 	defer say(nil)
-	timeLimit := r.deadline(limit, &cases[0], &seen, connected)
 	cases = withBarrier(cases)
 	header, ids := r.header(client, cases, limit)
 	staged := stages(cases, r.limits(&cases[0]), r.Source == nil)
 	further := addTools(&header, staged)
-	rec := trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit))
-	started(rec)
-	var called sync.Map  // case IDs
-	var last atomic.Bool // the host's model gives its last answer
-	done := make(chan struct{})
-	finish := sync.OnceFunc(func() { close(done) })
-	record := func(e trace.Event) trace.Ref {
-		if further[e.Case] {
-			e.Tool = e.Case
-		}
-		if e.Case != "" {
-			e.Case = ids[e.Case]
-		}
-		if fromClient(&e) {
-			called.Store(e.Case, true)
-			connect()
-			spoke()
-		}
-		if last.Load() && e.End != nil && e.End.Host {
-			finish()
-		}
-		seen.see(&e)
-		say(&e)
-		return rec.Record(e)
-	}
-	var agent *llm.Agent
-	if r.Client.Agent {
-		agent = &llm.Agent{Mark: promptMark, Done: func() { last.Store(true) }, Called: func(tool string) bool {
-			_, ok := called.Load(ids[tool])
-			return ok
-		}}
-	}
-	fakes, err := r.startFakes(client, cases, staged, agent, record)
+	w := &watch{rec: trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit)), ids: ids, further: further,
+		pulse: seen, say: say, spoke: spoke, connected: newEvent(), done: newEvent()}
+	started(w.rec)
+	fakes, err := r.startFakes(client, cases, staged, w.agent(&r.Client), w.record)
 	if err != nil {
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
-	var announced announcements
 	env := r.env(fakes, &header, cases)
-	env.Report = func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }
-	env.announce, env.done = announced.add, done
-	for _, feature := range r.Client.Has {
-		announced.add(feature)
-	}
+	env.Report = func(o Outcome) { w.record(trace.Event{Case: o.Tool, Mark: o.mark()}) }
+	env.announce, env.done = w.announced.add, w.done.happened
 	if err := fakes.launchable(client, &env); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}
-	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
-	timeLimit.ending = func() {
-		seen.over.Store(true)
-		record(trace.Event{Mark: &trace.Mark{Name: trace.MarkEnding}})
-	}
+	w.record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
+	timeLimit := r.deadline(limit, &cases[0], seen, w.connected.happened)
+	timeLimit.ending = w.ending
 	limited, cancel := timeLimit.context(ctx)
 	ended, err := client.start(limited, env)
 	cancel()
 	var ours *fault
 	if errors.As(err, &ours) {
-		recordFault(rec, cases, ours)
+		recordFault(w.rec, cases, ours)
 	} else if err != nil {
 		return nil, errors.Join(err, fakes.close())
 	}
 	if r.inVirtualTime(&cases[0]) {
 		ended.Err = withAdvice(ended.Err)
 	}
-	for _, feature := range announced.all() {
-		record(trace.Event{Mark: &trace.Mark{Name: trace.MarkSupports, Text: feature}})
-	}
-	record(trace.Event{Process: ended})
+	w.ended(ended, r.Client.Has)
 	err = fakes.close()
-	return rec.Stop(), err
+	return w.rec.Stop(), err
 }
 
 // addTools adds the further tools of the cases to the header, and returns their names.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -37,6 +38,13 @@ func fillTags(parser *kong.Kong) error {
 
 // vars are the values in struct tags: defaults, and the help texts that are too long for a tag.
 func vars() map[string]string {
+	all := runVars()
+	maps.Copy(all, otherVars())
+	return all
+}
+
+// otherVars are those of all commands but run.
+func otherVars() map[string]string {
 	providers, variables := upstreams()
 	return map[string]string{
 		"kinds":     strings.Join(initKinds(), ","),
@@ -48,6 +56,35 @@ func vars() map[string]string {
 		"baseline_import": "Take in only the failures that this file lists, in the format of the official suite: " +
 			"scenario or scenario:check under client.",
 
+		"report_report": "The files to write: " + strings.Join(formatNames(), ", ") +
+			" (default: html=report.html). Of several runs, html is a matrix of clients.",
+		"record_modes": "record,record-missing,update,replay,passthrough",
+		"record_mode": "record: record everything anew; record-missing: record what the cassette lacks; " +
+			"update: also remove what was not used; " +
+			"replay: answer from the cassette only; passthrough: record nothing.",
+		"record_upstream": "Address of a provider (" + strings.Join(providers, ", ") + ") if not its own; " +
+			"may be repeated. Default: " + strings.Join(variables, ", ") + ".",
+		"record_ignore": "Member of requests that does not matter, such as max_tokens or thinking.budget_tokens; " +
+			"may be repeated.",
+		"record_ignore_text": "Text of requests that does not matter, such as a date: a regular expression on " +
+			"their JSON; may be repeated.",
+		"list_requirements": "List the requirements of the specification: the checks that enforce each " +
+			"and the mutants that prove them, or why no check does.",
+		"serve_listen": "Address to listen on (default: a free port of 127.0.0.1). An address of another machine " +
+			"or of all needs --expose.",
+		"serve_expose": "Also answer other machines, such as the containers of a compose file. Needs --key.",
+		"serve_key":    "The key that every request must have with --expose.",
+		"selftest_conditions": "Limit each mutant to one condition at a time, such as requests with tools. " +
+			"List the pairs of mutant and condition that no check names, and those that never fire.",
+		"selftest_every": "Play each mutant on every wire that shows its fault, with the whole catalogue on each.",
+		"selftest_faults": "Play N random faults instead: edits of messages that nobody wrote a check for. " +
+			fmt.Sprintf("Fails if fewer than %d %% of those that show, and are not legal, fail a check.", faults.Goal),
+	}
+}
+
+// runVars are those of the command run.
+func runVars() map[string]string {
+	return map[string]string{
 		"run_shard": "Play the I-th of N parts of the run, without judging: mcp-conform merge judges the folders of --out " +
 			"of all parts.",
 		"config":     configName,
@@ -57,8 +94,6 @@ func vars() map[string]string {
 			"or fails in another way.",
 		"run_report": "Also write the results as files, such as junit=results.xml,html=report.html: " +
 			strings.Join(formatNames(), ", ") + ".",
-		"report_report": "The files to write: " + strings.Join(formatNames(), ", ") +
-			" (default: html=report.html). Of several runs, html is a matrix of clients.",
 		"run_client": "Judge a built-in client: builtin:reference, builtin:client-loop, builtin:host or " +
 			"builtin:mutant/NAME.",
 		"run_dialect": "Give the client only this model wire format: " + strings.Join(llm.Dialects(), ", ") + ".",
@@ -93,27 +128,6 @@ func vars() map[string]string {
 		"run_command": "The client's command, after --. {url} is the server's URL, {config} an mcp.json, " +
 			"{prompt} a task for a host. Without {url} and {config} the URL comes last. " +
 			"With --stdio, {server-command} launches the server.",
-		"record_modes": "record,record-missing,update,replay,passthrough",
-		"record_mode": "record: record everything anew; record-missing: record what the cassette lacks; " +
-			"update: also remove what was not used; " +
-			"replay: answer from the cassette only; passthrough: record nothing.",
-		"record_upstream": "Address of a provider (" + strings.Join(providers, ", ") + ") if not its own; " +
-			"may be repeated. Default: " + strings.Join(variables, ", ") + ".",
-		"record_ignore": "Member of requests that does not matter, such as max_tokens or thinking.budget_tokens; " +
-			"may be repeated.",
-		"record_ignore_text": "Text of requests that does not matter, such as a date: a regular expression on " +
-			"their JSON; may be repeated.",
-		"list_requirements": "List the requirements of the specification: the checks that enforce each " +
-			"and the mutants that prove them, or why no check does.",
-		"serve_listen": "Address to listen on (default: a free port of 127.0.0.1). An address of another machine " +
-			"or of all needs --expose.",
-		"serve_expose": "Also answer other machines, such as the containers of a compose file. Needs --key.",
-		"serve_key":    "The key that every request must have with --expose.",
-		"selftest_conditions": "Limit each mutant to one condition at a time, such as requests with tools. " +
-			"List the pairs of mutant and condition that no check names, and those that never fire.",
-		"selftest_every": "Play each mutant on every wire that shows its fault, with the whole catalogue on each.",
-		"selftest_faults": "Play N random faults instead: edits of messages that nobody wrote a check for. " +
-			fmt.Sprintf("Fails if fewer than %d %% of those that show, and are not legal, fail a check.", faults.Goal),
 	}
 }
 
