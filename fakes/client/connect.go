@@ -107,9 +107,6 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if o.Info == nil {
 		o.Info = map[string]any{"name": "mcp-conform-client", "version": "1"}
 	}
-	if o.Validate == nil {
-		o.Validate = Validate
-	}
 	if o.Capabilities == nil {
 		o.Capabilities = json.RawMessage(`{}`)
 		if o.Sampling != nil {

@@ -7,15 +7,10 @@ import (
 	"maps"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
 const methodSampling = "sampling/createMessage"
-
-// Refusals of what the client does not declare.
-var (
-	errNoSampling = &Error{Code: CodeMethodNotFound, Message: "sampling is not declared"}
-	errNoTools    = &Error{Code: CodeInvalidParams, Message: "sampling.tools is not declared"}
-)
 
 // createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the error to answer with.
 func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[string]any, *Error) {
@@ -27,7 +22,11 @@ func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[st
 	if refused := c.checkDeclared(params); refused != nil {
 		return nil, refused
 	}
-	if err := c.options.Validate(params); err != nil {
+	validate := c.options.Validate
+	if validate == nil {
+		validate = func(params map[string]any) error { return Validate(c.Revision(), params) }
+	}
+	if err := validate(params); err != nil {
 		return nil, &Error{Code: CodeInvalidParams, Message: err.Error()}
 	}
 	ctx, done := c.within(ctx)
@@ -56,17 +55,19 @@ func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[st
 	return result, nil
 }
 
-// checkDeclared refuses what the client does not declare (2025-11-25, client/sampling#capabilities,
-// schema#createmessagerequestparams).
+// checkDeclared refuses what the client does not declare.
 func (c *Client) checkDeclared(params map[string]any) *Error {
 	sampling, declared := c.declared()["sampling"].(map[string]any)
+	fault := validity.Undeclared(params, func(path ...string) bool {
+		return declared && (len(path) == 1 || sampling[path[1]] != nil)
+	})
 	switch {
-	case !declared:
-		return errNoSampling
-	case sampling["tools"] == nil && (params["tools"] != nil || params["toolChoice"] != nil):
-		return errNoTools
+	case fault == nil:
+		return nil
+	case fault.Kind == validity.UndeclaredSampling:
+		return &Error{Code: CodeMethodNotFound, Message: fault.Message}
 	}
-	return nil
+	return &Error{Code: CodeInvalidParams, Message: fault.Message}
 }
 
 func (c *Client) consent(ctx context.Context, params, result map[string]any) *Error {

@@ -171,9 +171,9 @@ func TestInvalidConversationsAreRejected(t *testing.T) {
 		{`{"params":` + ask + tools + more + one + `}`, "content[0].input"},
 		{`{"params":` + ask + `},"rounds":[{"results":[{"content":[]}]}]}`, "rounds[0].results: expected one for each"},
 		{`{"params":` + ask + `},"hostile":true,"answer":{}}`, "hostile: such a request must be alone"},
-		{`{"params":` + strings.Replace(ask, `"a"`, `" "`, 1) + `}}`, "[0]: the text is blank"},
+		{`{"params":` + strings.Replace(ask, `"a"`, `" "`, 1) + `}}`, "params: messages[0].content: expected a text, found only blanks"},
 		{`{"params":` + strings.Replace(ask, `{"type":"text","text":"a"}`, `{"type":"image","data":"!","mimeType":"x"}`, 1) +
-			`}}`, "[0]: the image needs data"},
+			`}}`, "params: messages[0].content.data: expected base64"},
 	} {
 		steps, want := `[[`+c[0]+`]]`, c[1]
 		c := Conversation{Revision: "2025-11-25"}

@@ -1,17 +1,15 @@
 package conversation
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
+	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
 // Validate returns an error if the conversation is not valid in its revision, with the path of the first fault:
@@ -53,8 +51,8 @@ func (x *Exchange) validate(revision, at string) error {
 	if err != nil {
 		return fmt.Errorf("%s.params: %w", at, err)
 	}
-	if err := validMessages(params); err != nil {
-		return fmt.Errorf("%s.params.messages: %w", at, err)
+	if faults := slices.Concat(validity.Rules(params), validity.Unusual(params)); len(faults) > 0 {
+		return fmt.Errorf("%s.params: %w", at, &faults[0])
 	}
 	if err := x.Answer.validate(params); err != nil {
 		return fmt.Errorf("%s.answer: %w", at, err)
@@ -111,7 +109,10 @@ func (r *Round) params(revision string, before map[string]any, uses []Block) (ma
 	if err != nil {
 		return nil, err
 	}
-	return merged, validMedia(mcpjson.OfType(mcpjson.Messages(read)[1]["content"], "tool_result"))
+	if faults := validity.UnusualResults(mcpjson.Messages(read)[1]["content"], "results"); len(faults) > 0 {
+		return nil, &faults[0]
+	}
+	return merged, nil
 }
 
 // Block returns the tool_result for the tool use with this id.
@@ -130,113 +131,6 @@ func (r *Result) Block(id string) map[string]any {
 		b["_meta"] = r.Meta
 	}
 	return b
-}
-
-// history is what the messages so far say about the next one.
-type history struct {
-	offered []string        // names of tools
-	open    map[string]bool // ids of the tool uses in the message before
-	seen    map[string]bool // ids of all tool uses
-}
-
-// validMessages checks the rules of the messages that a schema cannot express (2025-11-25, client/sampling).
-func validMessages(params map[string]any) error {
-	messages := mcpjson.Messages(params)
-	if len(messages) == 0 || messages[0]["role"] != "user" || messages[len(messages)-1]["role"] != "user" {
-		return errors.New("expected the first and the last message to be the user's")
-	}
-	h := &history{offeredBy(params), nil, map[string]bool{}}
-	for i, m := range messages {
-		blocks, err := mcpjson.Blocks(m["content"])
-		if err != nil || len(blocks) == 0 {
-			return fmt.Errorf("[%d].content: expected at least one block", i)
-		}
-		if err := errors.Join(h.results(m, len(blocks)), h.uses(m), validMedia(blocks)); err != nil {
-			return fmt.Errorf("[%d]: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// results checks that the message has a result for each open tool use, and nothing beside results.
-func (h *history) results(m map[string]any, blocks int) error {
-	results := mcpjson.OfType(m["content"], "tool_result")
-	if len(results) > 0 && len(results) < blocks {
-		return errors.New("expected only tool results, found other blocks beside them")
-	}
-	for _, b := range results {
-		id := mcpjson.Text(b, "toolUseId")
-		if m["role"] != "user" || !h.open[id] {
-			return fmt.Errorf("the tool result %q has no tool use in the message before", id)
-		}
-		delete(h.open, id)
-	}
-	if len(h.open) > 0 {
-		return errors.New("expected a result for each tool use of the message before")
-	}
-	return nil
-}
-
-// uses checks the tool uses of the message, which are open then.
-func (h *history) uses(m map[string]any) error {
-	h.open = map[string]bool{}
-	for _, b := range mcpjson.OfType(m["content"], "tool_use") {
-		id, name := mcpjson.Text(b, "id"), mcpjson.Text(b, "name")
-		switch {
-		case m["role"] != "assistant":
-			return errors.New("a tool use must be the assistant's")
-		case id == "" || h.seen[id]:
-			return fmt.Errorf("the id of the tool use must be new and not empty, found %q", id)
-		case !slices.Contains(h.offered, name):
-			return fmt.Errorf("the tool %q is not in tools", name)
-		}
-		h.seen[id], h.open[id] = true, true
-	}
-	return nil
-}
-
-// mediaType is the type of a block and a media type of the same kind.
-var mediaType = regexp.MustCompile(`^(image image|audio audio)/[a-z0-9.+-]{3,}$`)
-
-// validMedia checks that media have content, resources an address, and texts of messages more than blanks: providers
-// refuse others.
-func validMedia(blocks []map[string]any) error {
-	for _, b := range blocks {
-		if err := validBlock(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func validBlock(b map[string]any) error {
-	switch b["type"] {
-	case "image", "audio":
-		data, err := base64.StdEncoding.DecodeString(mcpjson.Text(b, "data"))
-		if err != nil || len(data) == 0 || !mediaType.MatchString(fmt.Sprint(b["type"], " ", b["mimeType"])) {
-			return fmt.Errorf("the %v needs data in base64, and a type such as %[1]v/png", b["type"])
-		}
-	case "resource", "resource_link":
-		resource, ok := b["resource"].(map[string]any)
-		if !ok {
-			resource = b
-		}
-		if !strings.Contains(mcpjson.Text(resource, "uri"), ":") {
-			return fmt.Errorf("the %v needs a uri", b["type"])
-		}
-	case "text":
-		if blank(mcpjson.Text(b, "text")) {
-			return errors.New("the text is blank")
-		}
-	case "tool_result":
-		inner, err := mcpjson.Blocks(b["content"])
-		if err != nil {
-			return err
-		}
-		said := func(i map[string]any) bool { return i["type"] == "text" } // A tool may say nothing.
-		return validMedia(slices.DeleteFunc(inner, said))
-	}
-	return nil
 }
 
 // offeredBy returns the names of the tools that params offer.

@@ -9,11 +9,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
-	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
+	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
 var modelWasGivenCheck = check.Check{
@@ -36,7 +36,7 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
 	var warned *check.Verdict
 	for _, r := range ev.Rounds {
-		if !isValid(r) {
+		if !isValid(ev, r) {
 			continue
 		}
 		for _, x := range r.Model {
@@ -84,16 +84,13 @@ func unreadable(r *evidence.Round, x *evidence.Exchange) check.Verdict {
 
 // isValid reports whether a correct client may pass a request to the model as it is: its params and its history are
 // valid, and the client declares what it needs.
-func isValid(r *evidence.Round) bool {
-	if r.Hostile || r.Params == nil || !r.Declared.Declares("sampling") {
+func isValid(e *evidence.Case, r *evidence.Round) bool {
+	if r.Hostile || r.Params == nil {
 		return false
 	}
 	params, err := mcpjson.Object(r.Raw)
-	if err != nil || client.Validate(params) != nil {
-		return false
-	}
-	withTools := params["tools"] != nil || params["toolChoice"] != nil
-	return !withTools || r.Declared.Declares("sampling", "tools")
+	return err == nil && validity.Undeclared(params, r.Declared.Declares) == nil &&
+		validity.Check(string(e.Revision), params) == nil
 }
 
 // belongs reports whether a model request belongs to its round beyond doubt: the round was open, and no other open

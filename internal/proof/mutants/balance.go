@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
 var balanceEdits = edits{
@@ -22,7 +23,7 @@ var balanceEdits = edits{
 	"accepts-result-in-assistant": accepts("result-in-assistant"),
 	"hands-on-histories":          overlooks(func(string) bool { return true }),
 	"imbalance-is-internal": answered(func(s *Sample) {
-		if rule(s.Asked) != "" && s.Error["code"] != nil {
+		if s.Wire.rule(s.Asked) != "" && s.Error["code"] != nil {
 			s.Error["code"] = codeInternal
 		}
 	}),
@@ -35,10 +36,10 @@ var balanceEdits = edits{
 		return edit
 	},
 	"asks-before-it-validates": asksAnyway(
-		func(w *Wire, s *Sample) bool { return w.Declares(s.Asked) && rule(s.Asked) != "" },
+		func(w *Wire, s *Sample) bool { return w.Declares(s.Asked) && w.rule(s.Asked) != "" },
 		set("messages", []any{object{"role": "user", "content": textBlock("?")}})),
-	"dies-of-imbalance": diesOf(func(_ *Wire, s *Sample) bool { return rule(s.Asked) != "" }),
-	"ignores-imbalance": withholds(func(s *Sample) bool { return rule(s.Asked) != "" }),
+	"dies-of-imbalance": diesOf(func(w *Wire, s *Sample) bool { return w.rule(s.Asked) != "" }),
+	"ignores-imbalance": withholds(func(s *Sample) bool { return s.Wire.rule(s.Asked) != "" }),
 }
 
 // accepts is a client that does not know one rule of histories. Providers know most of them themselves, so that the bug
@@ -51,8 +52,8 @@ func accepts(name string) func(*Wire) Edit {
 func overlooks(unknown func(rule string) bool) func(*Wire) Edit {
 	return just(Edit{Options: func(w *Wire, o *client.Options, _ *model.Options) {
 		o.Validate = func(params object) error {
-			err := client.Validate(params)
-			if broken := rule(params); broken != "" && unknown(broken) {
+			err := w.validate(params)
+			if broken := w.rule(params); broken != "" && unknown(broken) {
 				w.Fire()
 				return nil
 			}
@@ -62,24 +63,18 @@ func overlooks(unknown func(rule string) bool) func(*Wire) Edit {
 }
 
 // rule is the rule of tool uses and results that a request breaks; "" if it breaks none, or is malformed.
-func rule(params object) string {
-	var broken *client.InvalidError
-	if params == nil || !errors.As(client.Validate(params), &broken) {
+func (w *Wire) rule(params object) string {
+	var fault *validity.Fault
+	if params == nil || !errors.As(w.validate(params), &fault) || !fault.Kind.OfHistory() {
 		return ""
 	}
-	messages := mcpjson.Messages(params)
-	if broken.Rule == "no-result" && slices.ContainsFunc(messages[broken.Message+1:], func(m object) bool {
-		return len(ofType(m["content"], "tool_result")) > 0
-	}) {
-		return "late-result"
-	}
-	return broken.Rule
+	return string(fault.Kind)
 }
 
 // repairs edits requests that are well-formed, whether their history is valid or not.
 func repairs(repair func(params object)) func(*Wire) Edit {
 	return asked(func(s *Sample) {
-		if s.Wire.Declares(s.Params) && rule(s.Params) != "" {
+		if s.Wire.Declares(s.Params) && s.Wire.rule(s.Params) != "" {
 			repair(s.Params)
 		}
 	})

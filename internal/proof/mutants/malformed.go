@@ -86,8 +86,8 @@ var malformedEdits = edits{
 					tool["inputSchema"] = object{"type": "object"}
 				}
 			})(lenient)
-			err := client.Validate(lenient)
-			if err == nil && client.Validate(p) != nil {
+			err := w.validate(lenient)
+			if err == nil && w.validate(p) != nil {
 				w.Fire()
 			}
 			return err
@@ -113,7 +113,7 @@ func mends(f func(params object)) func(*Wire) Edit {
 
 // isMalformed reports whether a request is invalid for another reason than its history.
 func isMalformed(s *Sample) bool {
-	return s.Asked != nil && client.Validate(s.Asked) != nil && rule(s.Asked) == ""
+	return s.Asked != nil && s.Wire.validate(s.Asked) != nil && s.Wire.rule(s.Asked) == ""
 }
 
 // firstMessageIs reports whether the first message meets a condition.

@@ -359,7 +359,7 @@ func (c *conditional) validate(params object) error {
 	if validate := c.of(params).Validate; validate != nil {
 		return validate(params)
 	}
-	return client.Validate(params)
+	return c.w.validate(params)
 }
 
 func (c *conditional) consent(ctx context.Context, params, result object) error {

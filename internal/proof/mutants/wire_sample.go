@@ -1,10 +1,12 @@
 package mutants
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
@@ -123,7 +125,12 @@ func (w *Wire) sample(params object, key string, id any, atOnce int) *Sample {
 
 // Serves reports whether a correct client passes a request with these params to the model.
 func (w *Wire) Serves(params object) bool {
-	return w.Declares(params) && client.Validate(params) == nil
+	return w.Declares(params) && w.validate(params) == nil
+}
+
+// validate is the check of requests of the correct client.
+func (w *Wire) validate(params object) error {
+	return client.Validate(cmp.Or(w.Env.Revision, server.V20251125), params)
 }
 
 // Declares reports whether the client was told to declare what the request needs.
