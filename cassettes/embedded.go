@@ -17,7 +17,6 @@ const (
 	compressed     = extension + ".gz"
 )
 
-// embedded returns the text of an embedded recording.
 func embedded(name string) ([]byte, error) {
 	data, err := recordings.ReadFile(embeddedFolder + "/" + name + compressed)
 	if err != nil {

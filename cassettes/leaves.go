@@ -125,7 +125,6 @@ type leafScan struct {
 	leaves    []leaf
 }
 
-// scan reads the value and returns its end, or where reading failed.
 func (s *leafScan) scan() (end int, err error) {
 	s.decoder = json.NewDecoder(strings.NewReader(s.data))
 	_, err = s.value([groupings]uint64{}, "", 0)

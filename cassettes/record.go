@@ -218,7 +218,6 @@ func stampOf(path string) *stamp {
 	return &stamp{info}
 }
 
-// is reports whether both are the same version of the same file.
 func (s *stamp) is(other *stamp) bool {
 	if s == nil || other == nil {
 		return s == other

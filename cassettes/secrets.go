@@ -59,7 +59,6 @@ type scrubber struct {
 	known []string // in all their encodings
 }
 
-// newScrubber returns a scrubber that knows the secrets and the credentials of a request; u may be nil.
 func newScrubber(h http.Header, u *url.URL, secrets ...string) *scrubber {
 	c := &scrubber{}
 	c.add(secrets...)

@@ -77,7 +77,6 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return respond(r, missing(err), nil, false), nil
 }
 
-// find returns the interaction for the request. A body that cannot be recorded matches none.
 func (t *Transport) find(r *http.Request, body *requestBody) (*interaction, error) {
 	if body.wrong != nil {
 		return nil, body.wrong

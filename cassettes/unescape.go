@@ -105,7 +105,6 @@ func readEscape(text string) (rune, int) {
 	return r, 6
 }
 
-// readUnicode reads an escape such as \u00e9.
 func readUnicode(text string) (rune, bool) {
 	if len(text) < 6 || text[:2] != `\u` {
 		return 0, false

@@ -103,7 +103,6 @@ func (f *finished) fits(s *surveyed) int {
 	return max(size, 1)
 }
 
-// pick is a session for the cases with the indices.
 func (f *finished) pick(indices []int) batch {
 	var b batch
 	for _, i := range indices {

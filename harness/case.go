@@ -163,7 +163,6 @@ const defaultDeclare = `{"sampling":{"tools":{}}}`
 
 func (c *Case) declare() string { return cmp.Or(string(c.Declare), defaultDeclare) }
 
-// waiting reports whether the case waits by design.
 func (c *Case) waiting() bool { return c.Wait > 0 || c.Timed != Untimed }
 
 // Mark is the word that identifies the case's conversations on the model's wire. It depends only on the ID, so that a

@@ -83,7 +83,6 @@ func (p *pulse) see(e *trace.Event) {
 	}
 }
 
-// fromClient reports whether an event is a frame that the client sent.
 func fromClient(e *trace.Event) bool { return e.Frame != nil && e.Frame.Dir == trace.FromClient }
 
 // deadline is the time limit of a session. It runs from the client's first message, for which there is as much time,

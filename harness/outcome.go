@@ -125,7 +125,6 @@ func readFeature(line []byte) (feature string, ok bool) {
 	return v.Feature, ok
 }
 
-// mark is the outcome as a note in the trace.
 func (o Outcome) mark() *trace.Mark {
 	return &trace.Mark{Name: trace.MarkOutcome, Text: strings.TrimSpace(string(o.Line()))}
 }

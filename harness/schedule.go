@@ -84,7 +84,6 @@ func (r *run) ended(_ int, f *finished) {
 	}
 }
 
-// playNow plays a session.
 func (r *run) playNow(ctx context.Context, cases []Case) (*trace.Trace, error) {
 	return r.session(ctx, cases, func() {})
 }
@@ -176,7 +175,6 @@ func (r *run) untilStuck(sessions []batch) []finished {
 	return append(done[:kept], finished{batch: rest, trace: r.notPlayed(rest.cases, mark, why)})
 }
 
-// notPlayed is the trace of cases that are not played.
 func (r *run) notPlayed(cases []Case, mark, why string) *trace.Trace {
 	header, _ := r.header(&r.Client, cases, 0)
 	rec := trace.NewRecorder(header, 0)

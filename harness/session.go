@@ -116,7 +116,6 @@ func addTools(header *trace.Header, staged []Stage) map[string]bool {
 	return names
 }
 
-// recordFault notes a fault for the session and for each case.
 func recordFault(rec *trace.Recorder, cases []Case, f *fault) {
 	mark := &trace.Mark{Name: trace.MarkHarnessError, Text: f.text}
 	rec.Record(trace.Event{Mark: mark})

@@ -169,7 +169,6 @@ func (e *Env) places(p place) func(string) string {
 	}
 }
 
-// firstDialect is the dialect of {model}.
 func (e *Env) firstDialect() string {
 	for _, name := range append([]string{dialect.OpenAIChat}, llm.Dialects()...) {
 		if e.Model[name] != "" {
@@ -196,7 +195,6 @@ func (c *Client) lines(env *Env, p place) []string {
 	return lines
 }
 
-// texts are all texts with placeholders.
 func (c *Client) texts() []string {
 	texts := slices.Concat(c.argv[min(1, len(c.argv)):], c.Setup.Input)
 	for _, t := range c.Setup.Templates {
@@ -205,7 +203,6 @@ func (c *Client) texts() []string {
 	return texts
 }
 
-// mentions reports whether any text has the placeholder.
 func mentions(texts []string, place string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, place) })
 }

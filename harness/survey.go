@@ -19,16 +19,13 @@ type surveyed struct {
 // reached reports whether the client called the case's tool. Other carriers are optional for clients.
 func (s *surveyed) reached(c *Case) bool { return s.called[c.ID] || c.Carrier != "" }
 
-// crashed reports whether the client failed by itself.
 func (s *surveyed) crashed() bool {
 	p := s.ended
 	return !p.Deadline && !p.OutsideBubble && (p.Signal != "" || p.ExitCode != 0 || p.Panic != "" || p.Err != "")
 }
 
-// endedEarly reports whether the harness ended a client that did not hang.
 func (s *surveyed) endedEarly() bool { return s.ended.Interrupted || s.ended.Unfinished }
 
-// died reports whether the client failed, or had to be ended.
 func (s *surveyed) died() bool { return s.ended.Deadline || s.ended.OutsideBubble || s.crashed() }
 
 // survey reads a trace.

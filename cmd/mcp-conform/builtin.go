@@ -76,7 +76,6 @@ func builtin(name string) (func(context.Context, harness.Env) error, error) {
 	return nil, fmt.Errorf("unknown built-in client %q; %s", name, hint(name, names, otherwise))
 }
 
-// isHost reports whether a built-in client is a host.
 func isHost(name string) bool {
 	mutant, _, _ := strings.Cut(strings.TrimPrefix(name, builtinPrefix+"mutant/"), "/")
 	m := mutants.Find(mutant)
@@ -99,7 +98,6 @@ func hint(name string, known []string, otherwise string) string {
 	return otherwise
 }
 
-// firstWire returns the first wire on which the mutant's fault shows.
 func firstWire(m *mutants.Mutant) reference.Config {
 	for _, w := range wires {
 		if m.ShowsIn(w.config) {

@@ -105,7 +105,6 @@ func reportPaths(files reportFiles) []string {
 	return paths
 }
 
-// parseRun parses the words of a run without running it.
 func parseRun(ctx context.Context, words []string, s streams) (*runCommand, error) {
 	parsed := &cli{}
 	parser, err := newParser(ctx, parsed, words, s, func(int) {})

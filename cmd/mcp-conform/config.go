@@ -239,7 +239,6 @@ func flagWord(flag *kong.Flag, key any, value string) string {
 	return fmt.Sprintf("--%s=%s", flag.Name, value)
 }
 
-// exists reports whether there is a configuration.
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -46,7 +46,6 @@ func recipeNames() []string {
 	return names
 }
 
-// initKinds are what mcp-conform init writes.
 func initKinds() []string {
 	return append([]string{"python", "typescript", "go", "host"}, recipeNames()...)
 }

@@ -96,7 +96,6 @@ func (s *status) line() string {
 	return string(line[:min(len(line), statusWidth)])
 }
 
-// byStart orders sessions by the time since which they play, so that the one that waits longest comes first.
 func byStart(a, b *playing) int {
 	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.number, b.number), strings.Compare(a.caseID, b.caseID))
 }

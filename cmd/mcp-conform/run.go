@@ -133,7 +133,6 @@ func (c *runCommand) validateGenerated() error {
 	return nil
 }
 
-// explored is the value of --explore; 0 without one.
 func (c *runCommand) explored() int {
 	if c.Explore == nil {
 		return 0
@@ -235,7 +234,6 @@ func (c *runCommand) finish(s streams, known *baseline.File, began time.Time, re
 	return errors.Join(err, unseen)
 }
 
-// withKnown applies a baseline; nil for none.
 func withKnown(results *report.Results, known *baseline.File, began time.Time) {
 	if known != nil {
 		*results = *baseline.Apply(results, known.Entries, began.Format(time.DateOnly))
@@ -398,7 +396,6 @@ func (c *runCommand) reproduceResult(r *report.Result) string {
 	return c.commandLine(flags...)
 }
 
-// reproduceFile returns the command that plays a kept conversation.
 func (c *runCommand) reproduceFile(path string) string { return c.commandLine("--conversation", path) }
 
 // commandLine is a run with the flags, and those that choose the client.
@@ -435,5 +432,4 @@ func (c *runCommand) commandLine(flags ...string) string {
 	return shell.Quote(hidden(words)...)
 }
 
-// hidden returns words of the command line, which reports show, without the keys and tokens of the environment.
 func hidden(words []string) []string { return leak.Hide(os.Environ(), words...) }

@@ -17,7 +17,6 @@ type script struct {
 	rules   []*llm.Rule
 }
 
-// readScript reads a script. Its errors name the place and show it.
 func readScript(path string) (*script, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -36,7 +36,6 @@ type shard struct {
 	dir string
 }
 
-// parts returns the numbers of --shard.
 func (c *runCommand) parts() (i, n int, err error) {
 	if _, err := fmt.Sscanf(c.Shard, "%d/%d", &i, &n); err != nil || c.Shard != fmt.Sprintf("%d/%d", i, n) ||
 		i < 1 || i > n || n > mostShards {

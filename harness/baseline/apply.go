@@ -31,7 +31,6 @@ func Apply(rs *report.Results, entries []Entry, today string) *report.Results {
 	return marked
 }
 
-// bare returns the results without an earlier baseline.
 func bare(rs *report.Results) *report.Results {
 	clean := *rs
 	clean.Baseline, clean.Results = nil, slices.Clone(rs.Results)
@@ -154,7 +153,6 @@ func (m *matching) stale(e *Entry, found *judged) {
 	}
 }
 
-// ran reports whether the run had the revisions and the dialect of the entry.
 func (m *matching) ran(e *Entry) bool {
 	return slices.ContainsFunc(m.rs.Results, func(r report.Result) bool {
 		return (e.Revisions == nil || slices.Contains(e.Revisions, r.Revision)) &&

@@ -48,7 +48,6 @@ func CheckDay(until string) error {
 	return nil
 }
 
-// isPattern reports whether the entry covers more than one check.
 func (e *Entry) isPattern() bool { return strings.ContainsAny(e.Check, `*?[\`) }
 
 func (e *Entry) names(check string) bool {

@@ -128,7 +128,6 @@ func comment(line string) bool {
 	return line == "" || strings.HasPrefix(line, "#")
 }
 
-// chunk encodes an entry.
 func chunk(e Entry) string {
 	raw, err := yaml.MarshalWithOptions(document{Known: []Entry{e}}, yaml.IndentSequence(true))
 	if err != nil {

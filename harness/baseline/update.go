@@ -45,14 +45,12 @@ func (f *File) Update(rs *report.Results, fresh Fresh) (text string, changes []s
 	return f.head + strings.Join(kept, ""), changes
 }
 
-// comments returns the comments above an entry.
 func comments(chunk string) string {
 	lines := strings.SplitAfter(chunk, "\n")
 	n := slices.IndexFunc(lines, func(line string) bool { return !comment(line) })
 	return strings.Join(lines[:max(n, 0)], "")
 }
 
-// title names an entry in a line.
 func (e *Entry) title() string {
 	return strings.TrimSpace(strings.Join(append([]string{e.Check}, append(e.Revisions, e.Dialect)...), "  "))
 }

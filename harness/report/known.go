@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// sign is the table's word for the result.
 func (r *Result) sign() string {
 	if r.Known != nil {
 		return "known"

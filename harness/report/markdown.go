@@ -183,7 +183,6 @@ func inlineCode(text string) string {
 // escaped is plain text in which nothing is Markdown.
 func escaped(text string) string { return special.ReplaceAllString(oneLineOf(text), `\$0`) }
 
-// oneLineOf joins the lines of a text.
 func oneLineOf(text string) string {
 	return strings.Join(strings.FieldsFunc(printable(text), func(r rune) bool { return r == '\n' }), " ")
 }

@@ -129,7 +129,6 @@ func columns(text []rune) int {
 	return n
 }
 
-// oneLine replaces control characters, so that the marks stay below their place.
 func oneLine(r rune) rune {
 	if unicode.IsControl(r) {
 		return '\ufffd'

@@ -115,7 +115,6 @@ func (rs *Results) checks(scenario string) []string {
 	return ids
 }
 
-// include appends a word unless the list has it.
 func include(list []string, word string) []string {
 	if slices.Contains(list, word) {
 		return list
@@ -134,7 +133,6 @@ func (rs *Results) levels(scenario, check string) string {
 	return strings.Join(found, "/")
 }
 
-// endLine ends a line without trailing blanks.
 func endLine(b *bytes.Buffer) {
 	b.Truncate(len(bytes.TrimRight(b.Bytes(), " ")))
 	b.WriteByte('\n')

@@ -27,7 +27,6 @@ func (d *deadline) set(t time.Time, wake func()) {
 
 func (d *deadline) passed() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
 
-// stop releases the timer. The deadline stays as it is.
 func (d *deadline) stop() {
 	if d.timer != nil {
 		d.timer.Stop()

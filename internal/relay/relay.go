@@ -109,7 +109,6 @@ const (
 	lifeLine = "life"
 )
 
-// hello returns the first line of a connection.
 func hello(token, kind, id string) string { return token + " " + kind + " " + id + "\n" }
 
 func dial(address, hello string) (net.Conn, error) {
