@@ -27,8 +27,8 @@ func foreign(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *differ
 	sent := stringsOf(r)
 	for _, b := range added {
 		if found := foreignIn(ev, r, x, unsentPart(b.Text, sent), sent); found != "" {
-			return &difference{want: "only this conversation", got: "the text " + quote(found, "") + " of another request",
-				given: b.Path}
+			return foreignText.found("only this conversation", "the text "+quote(found, "")+" of another request").
+				at("", b.Path)
 		}
 	}
 	return nil

@@ -2,11 +2,11 @@ package always
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -22,34 +22,33 @@ func (c *comparison) compareTools() *difference {
 		w := &c.sent.Tools[i]
 		g := pairs[w]
 		if g == nil {
-			return &difference{want: "the tool " + w.Name, got: story.Names(c.given.Tools), sent: w.Path, given: "tools"}
+			return lostTool.found("the tool "+w.Name, story.Names(c.given.Tools)).at(w.Path, "tools")
 		}
 		offered[g] = true
-		d := &difference{sent: w.Path, given: g.Path}
-		if _, ok := matchTexts(present(w.Description), present(g.Description), framed); !ok {
-			d.want = fmt.Sprintf("the description of %s %s", w.Name, quote(w.Description, g.Description))
-			d.got = quote(g.Description, w.Description)
-			return d
+		if !describesTool(g.Description, w.Description) {
+			return changedDescription.found("the description of "+w.Name+" "+quote(w.Description, g.Description),
+				quote(g.Description, w.Description)).at(w.Path, g.Path)
 		}
 		if !SameSchema(c.given, g, w) {
-			want, got := quoteJSON(w.InputSchema, g.InputSchema)
-			d.want, d.got = fmt.Sprintf("the input schema of %s %s", w.Name, want), got
-			return d
+			want, got := evidence.JSONDifference(w.InputSchema, g.InputSchema)
+			return changedSchema.found("the input schema of "+w.Name+" "+want, got).at(w.Path, g.Path)
 		}
 	}
 	for i := range c.given.Tools {
 		if g := &c.given.Tools[i]; !offered[g] {
-			return &difference{want: "only the tools of the server", got: "the tool " + g.Name, sent: "tools", given: g.Path}
+			return extraTool.found("only the tools of the server", "the tool "+g.Name).at("tools", g.Path)
 		}
 	}
 	return nil
 }
 
-func present(text string) []string {
-	if text == "" {
-		return nil
+// describesTool reports whether a description has the server's, with words of the client around it.
+func describesTool(got, want string) bool {
+	if want == "" || got == "" {
+		return want == ""
 	}
-	return []string{text}
+	_, ok := matchTexts([]string{want}, []string{got}, framed)
+	return ok
 }
 
 // hasTwins reports whether two tools have one name.
@@ -132,6 +131,6 @@ func (c *comparison) compareChoice() *difference {
 		want == dialect.ChoiceRequired && onlyOne:
 		return nil
 	}
-	return &difference{want: "the tool choice " + want, got: cmp.Or(c.given.ToolChoice, "none given, which means auto"),
-		sent: "toolChoice"}
+	return lostChoice.found("the tool choice "+want, cmp.Or(c.given.ToolChoice, "none given, which means auto")).
+		at("toolChoice", "")
 }

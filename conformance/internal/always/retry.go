@@ -40,8 +40,8 @@ var newID = check.Check{
 			case earlier == retry:
 				return nil
 			case evidence.SameID(earlier.ID, retry.ID) && awaitedTwice(e, from, retry):
-				return check.Instead(check.NotApplicable("two calls of the tool asked for the same input at once, so the retry " +
-					"may belong to either, and another client may have sent it"))
+				return check.Instead(check.NotApplicable("two calls of the tool wait for the same input, so the retry may " +
+					"belong to the other one"))
 			case evidence.SameID(earlier.ID, retry.ID):
 				return check.Instead(check.Fail("expected a new id in the retry, found the id %s of an earlier request", retry.ID).
 					Show(idOf(earlier), "%s", earlier.ID).Show(idOf(retry), "%s", retry.ID))

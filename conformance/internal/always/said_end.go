@@ -9,7 +9,7 @@ import (
 )
 
 // compareStopReason requires that a standard stop reason is true. Other words, or none, are the client's right.
-func (c *rendering) compareStopReason() *unlike {
+func (c *rendering) compareStopReason() *difference {
 	got, given := c.a.Text("stopReason")
 	allowed := c.trueReasons()
 	if !given || allowed == nil || !slices.Contains(evidence.StandardStopReasons, got) ||
@@ -20,7 +20,7 @@ func (c *rendering) compareStopReason() *unlike {
 	if slices.Contains(evidence.StandardStopReasons, string(c.reply.StopReason)) {
 		want = string(c.reply.StopReason)
 	}
-	return c.unlike("stopReason", want, got)
+	return falseReason.found(want, got).at("", "stopReason")
 }
 
 // trueReasons returns the standard stop reasons that are true of the reply; nil if that is unknown.

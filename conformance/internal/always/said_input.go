@@ -26,10 +26,6 @@ func sameDouble(a, b json.Number) bool {
 	return errX == nil && errY == nil && x == y
 }
 
-// keepNumbers says how a client keeps numbers that a double cannot hold.
-const keepNumbers = "keep it with a JSON parser for big integers in JavaScript, with json.Number or " +
-	"json.RawMessage in Go; Python's parser keeps it"
-
 // sameJSON compares JSON values. Rounded says that their numbers are equal only as doubles.
 func sameJSON(want, got []byte) (same, rounded bool) {
 	if evidence.SameJSON(want, got) {

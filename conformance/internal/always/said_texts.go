@@ -10,7 +10,7 @@ import (
 )
 
 // compareTexts compares the texts before, between and after the tool uses.
-func (c *rendering) compareTexts() *unlike {
+func (c *rendering) compareTexts() *difference {
 	form := llm.FactsOf(c.from.Dialect).Form
 	said, given := textRuns(c.reply.Content, c.said), textRuns(c.a.Blocks(), c.given)
 	allSaid, allGiven := slices.Concat(said...), slices.Concat(given...)
@@ -26,7 +26,7 @@ func (c *rendering) compareTexts() *unlike {
 	}
 	for i := range said {
 		if !joins(said[i], strings.Join(given[i], "")) {
-			return c.unlike("content", "in the order of texts and tool uses", "another order")
+			return exchangedOrder.found("in the order of texts and tool uses", "another order").at("", "content")
 		}
 	}
 	return nil
@@ -76,22 +76,22 @@ func (c *rendering) mayWithhold() bool {
 		(c.reply.StopReason == dialect.StopRefusal || c.reply.StopReason == dialect.StopContentFilter)
 }
 
-func (c *rendering) otherText(want, found string) *unlike {
+func (c *rendering) otherText(want, found string) *difference {
 	path := "content"
 	if texts := evidence.Only(c.a.Blocks(), dialect.Text); len(texts) == 1 {
 		path = texts[0].Path + ".text"
 	}
 	for _, b := range evidence.Only(c.reply.Content, dialect.Thinking) {
 		if b.Text != "" && strings.Contains(found, b.Text) {
-			return c.unlike(path, "without the thinking", "the thinking in it")
+			return toldThinking.found("without the thinking", "the thinking in it").at("", path)
 		}
 	}
 	wanted, got := evidence.Difference(want, found)
-	switch "" {
-	case found:
-		got = "no text"
-	case want:
-		wanted = "without text"
+	switch {
+	case found == "":
+		return unsaidText.found(wanted, "no text").at("", path)
+	case want == "":
+		return addedText.found("without text", got).at("", path)
 	}
-	return c.unlike(path, wanted, got)
+	return rewrittenText.found(wanted, got).at("", path)
 }

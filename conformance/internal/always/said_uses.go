@@ -11,28 +11,31 @@ import (
 )
 
 // compareUses compares the tool uses one by one. Those that the request does not allow may be left out.
-func (c *rendering) compareUses() *unlike {
+func (c *rendering) compareUses() *difference {
 	if len(c.given) != len(c.said) {
 		allowed := slices.DeleteFunc(slices.Clone(c.said), c.forbidden)
 		if len(c.given) != len(allowed) {
-			return c.unlike("content", fmt.Sprintf("with %d tool uses", len(c.said)), fmt.Sprint(len(c.given)))
+			k := unsaidUse
+			if len(c.given) > len(c.said) {
+				k = addedUse
+			}
+			return k.found(fmt.Sprintf("with %d tool uses", len(c.said)), fmt.Sprint(len(c.given))).at("", "content")
 		}
 		c.said = allowed
 	}
 	for i := range c.said {
 		said, given := &c.said[i], &c.given[i]
 		if !c.sameName(said.Name, given.Name) {
-			return c.unlike(given.Path+".name", quoted(said.Name), quoted(given.Name)+c.unknown(given.Name))
+			return renamedUse.found(quoted(said.Name), quoted(given.Name)+c.unknown(given.Name)).at("", given.Path+".name")
 		}
 		path := given.Path + ".input"
 		was, is := inputOf(*said), evidence.DecodeJSON(given.Input)
-		if at, want, found := differing(path, was, is, c.number()); at != "" {
+		if place, want, found := differing(path, was, is, c.number()); place != "" {
 			if other, _, _ := differing(path, was, is, sameDouble); other != "" {
-				return c.unlike(at, want, found)
+				return rewrittenInput.found(want, found).at("", place)
 			}
 			if c.rounded == nil {
-				c.rounded = c.unlike(at, want, found)
-				c.rounded.rounded = true
+				c.rounded = roundedNumber.found(want, found+", a rounded number").at("", place)
 			}
 		}
 	}
@@ -90,7 +93,7 @@ func plain(name string) string {
 
 // compareIDs requires an id for each tool use, which no other of the result has. A client may generate them, but for
 // all tool uses alike.
-func (c *rendering) compareIDs() *unlike {
+func (c *rendering) compareIDs() *difference {
 	owner, known, kept := map[string]int{}, map[string]int{}, 0
 	for i, said := range c.said {
 		known[said.ID] = i
@@ -104,12 +107,13 @@ func (c *rendering) compareIDs() *unlike {
 		swapped, isOther := known[given.ID]
 		switch owner[given.ID] = i; {
 		case given.ID == "":
-			return c.unlike(path, cmp.Or(quoted(said), "a generated one"), "none")
+			return otherID.found(cmp.Or(quoted(said), "a generated one"), "none").at("", path)
 		case len(known) < len(c.said) && said != "": // the model repeats an id
 		case taken:
-			return c.unlike(path, cmp.Or(quoted(said), "a unique one"), quoted(given.ID)+" as for "+c.given[first].Path)
+			return otherID.found(cmp.Or(quoted(said), "a unique one"), quoted(given.ID)+" as for "+c.given[first].Path).
+				at("", path)
 		case said != "" && said != given.ID && (kept > 0 || isOther && swapped != i):
-			return c.unlike(path, quoted(said), quoted(given.ID))
+			return otherID.found(quoted(said), quoted(given.ID)).at("", path)
 		}
 	}
 	return nil

@@ -40,19 +40,22 @@ func serverWasGiven(ev *evidence.Case) check.Verdict {
 				continue
 			}
 			compared++
-			switch d := deviation(r, a, sources); {
-			case d != nil && !d.rounded:
-				return d.verdict(a)
-			case d != nil && rounded == nil:
-				rounded = check.Instead(d.verdict(a))
+			d := deviation(r, a, sources)
+			if d == nil {
+				continue
 			}
+			v := otherResult(d, a, sources[len(sources)-1])
+			if !d.warns {
+				return v
+			}
+			rounded = cmp.Or(rounded, &v)
 		}
 	}
 	if rounded != nil {
 		return *rounded
 	}
 	if compared == 0 {
-		return check.NotApplicable("no result is based on a whole reply of the model")
+		return check.NotApplicable("the client returned no result for a complete reply of the model")
 	}
 	return check.Pass("the server was given what the model said, in all %d results", compared)
 }
@@ -83,8 +86,8 @@ func readable(a *evidence.Answer) bool {
 
 // deviation returns how a result differs from the last reply; nil if it is like any of them. A host that runs the tools
 // itself may return the texts of all replies.
-func deviation(r *evidence.Round, a *evidence.Answer, sources []*evidence.Exchange) *unlike {
-	var last *unlike
+func deviation(r *evidence.Round, a *evidence.Answer, sources []*evidence.Exchange) *difference {
+	var last *difference
 	var all []dialect.Block
 	for _, x := range sources {
 		if last = newRendering(r, a, x, x.Reply()).compare(); last == nil {
@@ -101,25 +104,12 @@ func deviation(r *evidence.Round, a *evidence.Answer, sources []*evidence.Exchan
 	return last
 }
 
-// unlike is a difference between a reply and a result. Path is relative to the result.
-type unlike struct {
-	said              *evidence.Exchange
-	path, want, found string
-	// rounded says that nothing but numbers differ, which a double cannot hold.
-	rounded bool
-}
-
-func (d *unlike) verdict(a *evidence.Answer) check.Verdict {
-	place := d.path
-	if d.want != "" {
-		place = strings.TrimSpace(place + " " + d.want)
-	}
-	v := check.Fail("expected %s as the model said, found %s", place, d.found)
-	if d.rounded {
-		v = check.Warn("expected %s as the model said, found %s: %s", place, d.found, keepNumbers)
-	}
-	return v.ShowAs("model said", d.said.Place, "%s", describeReply(d.said.Reply())).
-		ShowAs("server received", a.At(d.path), "%s", evidence.Compact(evidence.ValueAt(a.Result, d.path)))
+// otherResult is the verdict for a result that differs from the last of the replies.
+func otherResult(d *difference, a *evidence.Answer, said *evidence.Exchange) check.Verdict {
+	place := strings.TrimSpace(d.given + " " + d.want)
+	return d.explain(check.Fail("expected %s as the model said, found %s", place, d.got)).
+		ShowAs("model said", said.Place, "%s", describeReply(said.Reply())).
+		ShowAs("server received", a.At(d.given), "%s", evidence.Compact(evidence.ValueAt(a.Result, d.given)))
 }
 
 func describeReply(reply *dialect.DecodedReply) string {
@@ -147,7 +137,7 @@ type rendering struct {
 	// said are the tool uses of the reply that the result has to have, and given those of the result.
 	said, given []dialect.Block
 	// rounded is the first number that a double cannot hold, and that the client rounded.
-	rounded *unlike
+	rounded *difference
 }
 
 func newRendering(r *evidence.Round, a *evidence.Answer, x *evidence.Exchange, reply *dialect.DecodedReply) *rendering {
@@ -155,8 +145,8 @@ func newRendering(r *evidence.Round, a *evidence.Answer, x *evidence.Exchange, r
 		given: a.Uses()}
 }
 
-func (c *rendering) compare() *unlike {
-	for _, compare := range []func() *unlike{c.compareUses, c.compareTexts, c.compareMedia, c.compareStopReason} {
+func (c *rendering) compare() *difference {
+	for _, compare := range []func() *difference{c.compareUses, c.compareTexts, c.compareMedia, c.compareStopReason} {
 		if d := compare(); d != nil {
 			return d
 		}
@@ -164,26 +154,22 @@ func (c *rendering) compare() *unlike {
 	return c.rounded
 }
 
-func (c *rendering) unlike(path, want, found string) *unlike {
-	return &unlike{said: c.from, path: path, want: want, found: found}
-}
-
 // compareMedia compares images and audio, which few models return.
-func (c *rendering) compareMedia() *unlike {
+func (c *rendering) compareMedia() *difference {
 	media := func(blocks []dialect.Block) (all []dialect.Block) {
 		return append(evidence.Only(blocks, dialect.Image), evidence.Only(blocks, dialect.Audio)...)
 	}
 	said, given := media(c.reply.Content), media(c.a.Blocks())
 	if len(said) != len(given) {
-		return c.unlike("content", fmt.Sprintf("with %d images and audio", len(said)), fmt.Sprint(len(given)))
+		return otherMedia.found(fmt.Sprintf("with %d images and audio", len(said)), fmt.Sprint(len(given))).at("", "content")
 	}
 	for i := range said {
 		switch said, given := &said[i], &given[i]; {
 		case !strings.EqualFold(said.MimeType, given.MimeType):
-			return c.unlike(given.Path+".mimeType", said.MimeType, given.MimeType)
+			return otherMedia.found(said.MimeType, given.MimeType).at("", given.Path+".mimeType")
 		case string(said.Data) != string(given.Data):
-			return c.unlike(given.Path+".data", fmt.Sprintf("with %d bytes", len(said.Data)),
-				fmt.Sprintf("%d other bytes", len(given.Data)))
+			return otherMedia.found(fmt.Sprintf("with %d bytes", len(said.Data)),
+				fmt.Sprintf("%d other bytes", len(given.Data))).at("", given.Path+".data")
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ var notExecuted = check.Check{
 		if len(offered) == 0 {
 			return check.NotApplicable("no sampling request has tools")
 		}
-		return check.Pass("the client called no tool that the server offered to the model")
+		return check.Pass("the client ran no tool of the server by itself")
 	},
 }
 

@@ -76,7 +76,12 @@ type Check struct {
 
 // Requirement returns the first statement that the check enforces in a revision; nil if the specification has none.
 func (c *Check) Requirement(revision server.Revision) *report.Requirement {
-	for _, id := range c.Statements {
+	return firstOf(c.Statements, revision)
+}
+
+// firstOf returns the first of the statements that a revision makes; nil for none.
+func firstOf(statements []string, revision server.Revision) *report.Requirement {
+	for _, id := range statements {
 		if strings.HasPrefix(id, string(revision)+"/") {
 			s := requirements.ByID()[id]
 			return &report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text}

@@ -51,6 +51,9 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 		r.Message = allInfos(verdicts)
 	case report.Fail, report.Warn:
 		r.Cause, r.Fix = worst.Advise(c)
+		if worst.Difference != "" {
+			r.Requirement = firstOf(worst.Statements, revision)
+		}
 		r.Around = around(worst.on.Session, r.Evidence)
 	case report.NotObserved:
 		r.Around = around(worst.on.Session, r.Evidence)

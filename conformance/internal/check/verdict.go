@@ -18,6 +18,10 @@ type Verdict struct {
 	Evidence []report.Evidence
 	// Cause and Fix replace those of the check, if the evidence tells more; "" for the check's.
 	Cause, Fix string
+	// Difference is the kind of a difference between the two wires, such as "lost-result"; "" for other verdicts. It has
+	// Statements of its own in place of the check's; nil if the specification has none.
+	Difference string
+	Statements []string
 	// Case is the ID of the case to reproduce a verdict on a session or a run; "" if it takes more than one.
 	Case string
 	// unasked is true if there is nothing to judge because the model was not asked.
@@ -124,6 +128,12 @@ func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...a
 // Because replaces the cause and the fix of the check.
 func (v Verdict) Because(cause, fix string) Verdict {
 	v.Cause, v.Fix = cause, fix
+	return v
+}
+
+// Differs names the kind of difference that the verdict is about, and the statements that it breaks.
+func (v Verdict) Differs(kind string, statements []string) Verdict {
+	v.Difference, v.Statements = kind, statements
 	return v
 }
 

@@ -1,0 +1,171 @@
+package always
+
+import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// kind is a kind of difference between the two wires: what usually makes a client lose or change that, and what to do
+// about it. Each has one place here. What may differ is in [toModel] and [toServer].
+type kind struct {
+	id, cause, fix string
+	// statements are those that such a client breaks; nil if the specification has none.
+	statements []string
+	// warns is true if a correct client may do so, and should not.
+	warns bool
+}
+
+func newKind(id, cause, fix string, statements ...string) *kind {
+	return &kind{id: id, cause: cause, fix: fix, statements: statements}
+}
+
+func newWarning(id, cause, fix string) *kind {
+	return &kind{id: id, cause: cause, fix: fix, warns: true}
+}
+
+// difference is the first thing that one side was not given as the other side sent it.
+type difference struct {
+	*kind
+	// want and got describe both values, for "expected …, found …".
+	want, got string
+	// sent and given are the paths of both values, "" for the whole message.
+	sent, given string
+}
+
+func (k *kind) found(want, got string) *difference { return &difference{kind: k, want: want, got: got} }
+
+func (d *difference) at(sent, given string) *difference {
+	d.sent, d.given = sent, given
+	return d
+}
+
+// explain adds to a verdict what is known of the kind of difference.
+func (d *difference) explain(v check.Verdict) check.Verdict {
+	if d.warns {
+		v.Kind = check.Warn("").Kind
+	}
+	return v.Because(d.cause, d.fix).Differs(d.id, d.statements)
+}
+
+var (
+	choiceModes = []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10", "2025-11-25/sampling/10",
+		"2026-07-28/sampling/11"}
+	messageSchema = []string{"2025-11-25/schema/SamplingMessage", "2026-07-28/schema/SamplingMessage"}
+)
+
+// oneRequest is the statement that the messages of one request are not kept for another.
+const oneRequest = "2026-07-28/sampling/14"
+
+const (
+	writtenAnew   = "arguments are parsed into types and written anew, which loses or changes members"
+	replacedNames = "characters that the provider refuses are replaced in one place, and not in the others"
+)
+
+// The differences between a sampling request and the client's request to the model.
+var (
+	lostResult = newKind("lost-result", "the conversion stops after the first tool_result of a message, or joins all of "+
+		"them", "Map every tool_result block, not only the first, to a provider message: with OpenAI, one tool message "+
+		"each; with Anthropic, all at the beginning of the next user message.", requirements.Balance...)
+	extraResult = newKind("extra-result", "a result is sent in two forms, or the client adds results of its own",
+		"Send one result for each tool use, under its id.", requirements.Balance...)
+	changedResult = newKind("changed-result", "results are assigned by position, cut, or written in a form that loses a "+
+		"part", "Send the whole content of each tool_result under the id of its own tool use. A label or JSON around it is "+
+		"fine.", requirements.Balance...)
+	misnamedResult = newKind("misnamed-result", replacedNames, "Name the tool in a result as in its tool use.")
+	lostError      = newKind("lost-error", "the provider has no flag for a failed tool, or only the text of a result is "+
+		"copied", `Set the provider's flag, such as is_error with Anthropic. If it has none, begin the result with "Error:".`)
+	addedError = newKind("added-error", "the flag is set for every result, or for one without content",
+		"Mark a result as an error only if its isError is true.")
+
+	lostMedia = newKind("lost-media", "the conversion skips a block that it does not know, or all media in tool results",
+		"Map image and audio blocks to the provider's form. If a tool message takes only text, send them in a message of "+
+			"the user behind the results. Or return an error.")
+	changedMedia = newKind("changed-media", "the data is cut or encoded anew, or all media get one type",
+		"Pass the base64 data and the mimeType on unchanged.")
+	extraMedia = newKind("extra-media", "media of another message or result are sent again",
+		"Send each image and audio block once, where the server sent it.")
+
+	lostText = newKind("lost-text", "only the first block of a message is mapped, texts beside tool uses are dropped, or "+
+		"the history is cut", "Map every block of every message, in order.", messageSchema...)
+	changedText = newKind("changed-text", "texts are trimmed, cut, or encoded anew",
+		"Pass each text on unchanged. The client's own words belong before or around it.")
+	extraText = newKind("extra-text", "the client puts messages of its own into the history, or sends one twice",
+		"Put the client's own messages before the conversation. Send each message of the server once.", oneRequest)
+	foreignText = newKind("foreign-text", "one history is kept for all requests, or the host's own conversation is added "+
+		"to each", "Build the model request from the messages of the current request alone. Keep no history between "+
+		"requests.", oneRequest)
+	changedRole = newKind("changed-role", "a message is lost, or roles are assigned by position",
+		"Map every message, the user's to the provider's user and the assistant's to its assistant.", messageSchema...)
+	changedOrder = newKind("changed-order", "texts and tool uses of a message are collected apart",
+		"Map the blocks of a message in their order.")
+	flatHistory = newWarning("flat-history", "the client writes the whole history as one prompt",
+		"Send each message under its own role.")
+
+	lostUse = newKind("lost-tool-use", "only the first tool use of a message is mapped, or none beside a text",
+		"Map every tool_use block of a message to a tool call, beside its text.", requirements.Balance...)
+	extraUse = newKind("extra-tool-use", "a tool use is sent in two forms, or that of an earlier turn again",
+		"Send each tool use once, in its own turn.", requirements.Balance...)
+	changedUse = newKind("changed-tool-use", "tool uses are sorted or exchanged, or "+replacedNames,
+		"Keep the order of the tool uses. Give each tool one name, in the tools and in the history.")
+	changedInput = newKind("changed-input", writtenAnew, "Pass the input of a tool use on as raw JSON.",
+		check.ToolUseSchema...)
+	sharedID = newKind("shared-id", "ids are made from the tool's name, or from a counter that starts anew",
+		"Keep the id of each tool use, or generate one that no other has.", check.ToolUseSchema...)
+	roundedNumber = newWarning("rounded-number", "numbers are read as doubles, as JavaScript's JSON.parse and Go's any do",
+		"Keep big integers with a parser for them in JavaScript, with json.Number or json.RawMessage in Go. Python's parser "+
+			"keeps them.")
+
+	lostTool = newKind("lost-tool", "the client limits the number of tools, or skips those with odd names or schemas",
+		"Offer the model every tool of the request, or return an error.")
+	extraTool = newKind("extra-tool", "the host's own tools, or those of another server, are offered, too",
+		"Offer the model only the tools of the sampling request.")
+	changedDescription = newKind("changed-description", "descriptions are left out, cut, or exchanged between tools",
+		"Pass the description of each tool on. The client may add to it.")
+	changedSchema = newKind("changed-schema", "schemas are parsed into types that lack keywords, or fitted to another "+
+		"provider", "Pass inputSchema on as raw JSON. Where the provider restricts schemas, as with strict tools, send what "+
+		"it accepts.")
+	lostChoice = newKind("lost-tool-choice", "toolChoice is not passed on, or not in the provider's term",
+		`Send the provider's term. For required it is "required" to OpenAI, {"type":"any"} to Anthropic, ANY to Gemini. `+
+			`For none it is "none", {"type":"none"}, NONE, or no tools.`, choiceModes...)
+	invalidRequest = newKind("invalid-request", "a block or a flag is written in another form than that of the provider",
+		"Build the request to the model from the provider's types.")
+)
+
+// lostBlock has the kind of difference for a block that is missing, by its type.
+var lostBlock = map[dialect.BlockType]*kind{dialect.Text: lostText, dialect.Other: lostText, dialect.ToolUse: lostUse,
+	dialect.ToolResult: lostResult, dialect.Image: lostMedia, dialect.Audio: lostMedia}
+
+// extraBlock has the kind of difference for a block that the server did not send, by its type.
+var extraBlock = map[dialect.BlockType]*kind{dialect.Text: extraText, dialect.Other: extraText,
+	dialect.ToolUse: extraUse, dialect.ToolResult: extraResult, dialect.Image: extraMedia, dialect.Audio: extraMedia}
+
+// The differences between the model's reply and the client's result.
+var (
+	unsaidUse = newKind("lost-tool-use", "only the first tool call of a reply is converted, or fragments of a stream are "+
+		"joined without regard to the index of their call", "Return every tool call of the reply, whatever the finish "+
+		"reason is. In a stream keep one call for each index, and read to the end.", check.ToolUseSchema...)
+	addedUse = newKind("extra-tool-use", "a call is read twice, such as from the fragments and from the end of a stream",
+		"Return each tool call of the reply once.", check.ToolUseSchema...)
+	renamedUse = newKind("changed-name", replacedNames+", or the client takes the most similar tool",
+		"Return the server's name of the tool: keep a table of the names that were replaced.")
+	rewrittenInput = newKind("changed-input", writtenAnew,
+		"Parse the provider's arguments, and send the object as input, as raw JSON.", check.ToolUseSchema...)
+	otherID = newKind("changed-id", "ids are made from the tool's name or its position, or exchanged",
+		"Pass the ids of the provider on. If it has none, generate one for each tool use.", check.ToolUseSchema...)
+	unsaidText = newKind("lost-text", "the text beside tool uses is dropped, or only the first block is read",
+		"Return every text of the reply, also beside tool uses.")
+	addedText = newKind("extra-text", "the client adds words of its own, or repeats what a stream sent before",
+		"Return the texts of the reply alone.")
+	rewrittenText = newKind("changed-text", "texts are trimmed or cut, or fragments of a stream are lost or decoded apart",
+		"Join the fragments of a text as bytes, and pass it on unchanged.")
+	toldThinking = newKind("extra-thinking", "the provider's reasoning is joined with the answer",
+		"Leave thinking out of the result. MCP has no block for it.")
+	exchangedOrder = newKind("changed-order", "texts and tool uses of a reply are collected apart",
+		"Return the blocks of the reply in their order.")
+	otherMedia = newKind("changed-media", "images and audio of a reply are left out, or converted",
+		"Return images and audio as they are, with their type.")
+	falseReason = newKind("changed-stop-reason", "every end becomes endTurn, or words of the provider are mapped to the "+
+		"wrong reason", "Set stopReason to toolUse if the result has a tool_use block. Map the provider's other words, and "+
+		"pass on those that MCP does not have.")
+)

@@ -1,0 +1,156 @@
+package always
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// own says where the client may have texts of its own: before the conversation, or beside tool results.
+type own struct{ before, beside bool }
+
+// compareRest compares texts and media of a turn, in order.
+func (c *comparison) compareRest(want, got *turn, o own) *difference {
+	f := bare
+	if want.role == dialect.User {
+		f = framed
+	}
+	sent := c.rest(want)
+	for i := range sent {
+		if b := &sent[i]; c.cannotTake(b.Type) {
+			b.Type, b.Text, f = dialect.Text, base64.StdEncoding.EncodeToString(b.Data), anything
+		}
+	}
+	sentTexts, sentMedia := c.runs(sent)
+	givenTexts, givenMedia := c.runs(slices.DeleteFunc(c.rest(got), func(b item) bool { return c.shown[b.Path] }))
+	for i := range max(len(sentMedia), len(givenMedia)) {
+		switch {
+		case i >= len(givenMedia):
+			return notGiven(&sentMedia[i])
+		case i >= len(sentMedia):
+			return extraMedia.found("only what the server sent", describe(&givenMedia[i])).at("", givenMedia[i].Path)
+		case !c.sameMedium(&sentMedia[i].Block, &givenMedia[i].Block):
+			w, g := &sentMedia[i], &givenMedia[i]
+			return changedMedia.found(describe(w), describe(g)).at(w.Path, g.Path)
+		}
+	}
+	for i := range sentTexts {
+		if d := compareTexts(sentTexts[i], givenTexts[i], f, own{o.before && i == 0, o.beside}); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// rest returns the items of a turn except tool uses and tool results.
+func (c *comparison) rest(t *turn) []item {
+	return slices.DeleteFunc(slices.Clone(t.items), func(b item) bool {
+		return b.Type == dialect.ToolUse || b.Type == dialect.ToolResult
+	})
+}
+
+// runs splits items into the media and the texts before, between and behind them. Bare images have no place among
+// texts.
+func (c *comparison) runs(items []item) (texts [][]item, media []item) {
+	texts = [][]item{nil}
+	for _, b := range items {
+		run := &texts[len(media)]
+		switch {
+		case b.Type != dialect.Text:
+			media, texts = append(media, b), append(texts, nil)
+		case c.form.BareImages:
+			texts[0] = append(texts[0], b)
+		default:
+			*run = append(*run, b)
+		}
+	}
+	return texts, media
+}
+
+// compareTexts compares the texts between two media.
+func compareTexts(sent, given []item, f framing, o own) *difference {
+	want, got := textsOf(sent), textsOf(given)
+	used, ok := matchTexts(want, got, f)
+	for from := 1; !ok && (o.before || o.beside) && from < len(given); from++ { // own messages, and the texts behind them
+		if used, ok = matchTexts(want, got[from:], f); ok {
+			used = append(make([]bool, from), used...)
+		}
+	}
+	switch {
+	case !ok:
+		return unmatched(sent, given)
+	case o.beside:
+		return nil
+	}
+	return inserted(given, used, o.before)
+}
+
+// inserted returns the first message of the client's own that is in the conversation, and not before it.
+func inserted(given []item, used []bool, before bool) *difference {
+	ofServer := map[int]bool{} // by message
+	for i := range given {
+		ofServer[given[i].message] = ofServer[given[i].message] || used[i]
+	}
+	begun := !before
+	for i := range given {
+		g := &given[i]
+		begun = begun || used[i]
+		if begun && !ofServer[g.message] {
+			return inTheMiddle(g)
+		}
+	}
+	return nil
+}
+
+func inTheMiddle(g *item) *difference {
+	return extraText.found("only the messages of the server", describe(g)).at("", g.Path)
+}
+
+// unmatched returns the first text that is missing or changed.
+func unmatched(sent, given []item) *difference {
+	all := textsOf(given)
+	for i := range sent {
+		w := &sent[i]
+		_, isThere := matchTexts(textsOf(sent[:i+1]), all, anything)
+		switch {
+		case isThere && i < len(sent)-1:
+			continue
+		case len(given) == 0:
+			return notGiven(w)
+		}
+		g := &given[min(i, len(given)-1)]
+		if isThere {
+			g = &given[len(given)-1]
+			if _, before := matchTexts(textsOf(sent), all[:len(all)-1], anything); before {
+				return inTheMiddle(g)
+			}
+		}
+		if g.Text == w.Text {
+			return lostText.found(describe(w)+" once more", "none").at(w.Path, g.Path)
+		}
+		k := changedText
+		if len(given) < len(sent) && !isThere {
+			k = lostText
+		}
+		return k.found("the text "+quote(w.Text, g.Text), quote(g.Text, w.Text)).at(w.Path, g.Path)
+	}
+	return extraText.found("no text", describe(&given[0])).at("", given[0].Path)
+}
+
+// cannotTake reports whether the provider has no place for a medium.
+func (c *comparison) cannotTake(t dialect.BlockType) bool {
+	return t == dialect.Audio && c.form.NoAudio
+}
+
+func (c *comparison) sameMedium(want, got *dialect.Block) bool {
+	plain := func(t string) string { return sameTypes.Replace(strings.ToLower(t)) }
+	sameType := plain(want.MimeType) == plain(got.MimeType)
+	return want.Type == got.Type && bytes.Equal(want.Data, got.Data) && (sameType || c.form.BareImages)
+}
+
+// sameTypes has names of one type.
+var sameTypes = strings.NewReplacer("/x-", "/", "image/jpg", "image/jpeg", "audio/mp3", "audio/mpeg", "audio/wave",
+	"audio/wav")
