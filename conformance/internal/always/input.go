@@ -48,7 +48,7 @@ var inputKeys = check.Check{
 			}
 			for _, key := range asked.Keys() {
 				if !retry.Responses.Has(key) {
-					return show(check.Fail("expected a response under the key %q (%s) in the retry, found none", key,
+					return show(check.Missing("expected a response under the key %q (%s) in the retry, found none", key,
 						asked.Requests[key]))
 				}
 			}

@@ -23,7 +23,7 @@ func Unsettled(ev *evidence.Case, r *evidence.Round) *Verdict {
 
 // UnsettledSince is [UnsettledAfter] for answers of any kind.
 func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
-	v := UnsettledAfter(ev.Session, after, "no response came, but one could still have come"+ev.WhySilent(after.Ref))
+	v := UnsettledAfter(ev.Session, after, "no response came, but one could still have come"+ev.WhySilent(after.Ref).Text)
 	if v != nil {
 		*v = v.At(after)
 	}

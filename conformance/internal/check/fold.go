@@ -26,9 +26,15 @@ func (v *caseVerdict) listed(cases []report.CaseResult) bool {
 		!slices.ContainsFunc(cases, func(c report.CaseResult) bool { return c.Case == v.on.Case.ID })
 }
 
+// Judged is a result, with what explains its verdict.
+type Judged struct {
+	report.Result
+	Reason evidence.Reason
+	See    string // a check; "" for none
+}
+
 // fold makes one result of a check's verdicts: the worst, with its message and evidence.
-func fold(scenario string, c *Check, level report.Level, revision server.Revision,
-	verdicts []caseVerdict) report.Result {
+func fold(scenario string, c *Check, level report.Level, revision server.Revision, verdicts []caseVerdict) Judged {
 	r := report.Result{Scenario: scenario, Revision: string(revision), Check: c.ID, Level: level,
 		Requirement: c.Requirement(revision), Evidence: []report.Evidence{}}
 	var kinds []report.Verdict
@@ -58,7 +64,7 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 	case report.NotObserved:
 		r.Around = around(worst.on.Session, r.Evidence)
 	}
-	return r
+	return Judged{r, worst.Reason, worst.See}
 }
 
 // onlyCase returns the case of all evidence; "" if it has several, or belongs to none.

@@ -13,11 +13,11 @@ import (
 // sessions. A nil wanted wants all checks.
 func JudgeScenario(
 	scenario *Scenario, revision server.Revision, sessions []*evidence.Session, wanted func(*Scenario, *Check) bool,
-) []report.Result {
+) []Judged {
 	if !slices.Contains(scenario.Revisions, revision) {
 		return nil
 	}
-	var results []report.Result
+	var results []Judged
 	for i := range scenario.Checks {
 		c := &scenario.Checks[i]
 		level, exists := c.Levels[revision]

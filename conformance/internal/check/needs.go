@@ -85,7 +85,7 @@ func (c *Check) judged(ev *evidence.Case) Verdict {
 }
 
 // seeEnd refers to the check that says how much time the client needs.
-const seeEnd = "(see client/ends-cleanly)"
+var seeEnd = evidence.See("client/ends-cleanly")
 
 // tooEarly returns the verdict for a case that the harness ended although the client did not hang; nil for any other.
 func tooEarly(ev *evidence.Case) *Verdict {
@@ -132,14 +132,14 @@ func (c *Check) unjudged(ev *evidence.Case) *Verdict {
 
 // NeverUsed is the verdict for a session in which the client did not use the server.
 func NeverUsed(s *evidence.Session) Verdict {
-	return NotObserved("the client never used the server (see client/connects)%s", s.WhyUnused())
+	return NotObserved("the client never used the server %s%s", evidence.See("client/connects"), s.WhyUnused())
 }
 
 // notCalled returns the verdict for a client that did not make the call, or that the server did not ask; nil for any
 // other.
 func notCalled(ev *evidence.Case) *Verdict {
 	switch {
-	case !ev.Called && ev.Case.Carrier != "" && ev.Died() == "":
+	case !ev.Called && ev.Case.Carrier != "" && ev.Died().Text == "":
 		return Instead(Unsupported("the client never sent %s: make it use the prompts and resources of "+
 			"MCP_CONFORMANCE_CONTEXT (Env.Prompts, Env.Resources), or declare that it has none (--has tools-only)",
 			ev.Case.Carrier))
@@ -147,8 +147,8 @@ func notCalled(ev *evidence.Case) *Verdict {
 		return Instead(NotObserved("the client never called the tool %s%s%s", ev.Case.Tool, ev.Session.WhyUnused(),
 			ev.Died()))
 	case ev.Session.DeclaredInRun[ev.Withheld]:
-		return Instead(NotObserved("the client does not declare %s here, but declares it elsewhere in the run "+
-			"(see always/capabilities-constant)", ev.Withheld))
+		return Instead(NotObserved("the client does not declare %s here, but declares it elsewhere in the run %s",
+			ev.Withheld, evidence.See("always/capabilities-constant")))
 	case ev.Withheld != "":
 		return Instead(NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld))
 	case len(ev.Rounds) == 0 && !ev.AskedForInput() && ev.TurnedDown != "":

@@ -14,7 +14,7 @@ func UnreadableContent(a *evidence.Answer) *Verdict {
 	if a.Blocks() != nil {
 		return nil
 	}
-	return Instead(NotObserved("the content of the result cannot be decoded (see always/valid-result)").
+	return Instead(NotObserved("the content of the result cannot be decoded %s", evidence.See("always/valid-result")).
 		ShowMembers(a, "content"))
 }
 

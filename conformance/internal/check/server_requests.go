@@ -18,7 +18,7 @@ func Unanswered(e *evidence.Case, r *evidence.ServerRequest) *Verdict {
 	if v := Survived(e, r.Place, "the client did not continue after "+r.Method); v != nil {
 		return v
 	}
-	return Unless(false, Fail("expected a response to %s, found none%s", r.Method, e.WhySilent(r.Ref)).At(r.Place))
+	return Unless(false, Missing("expected a response to %s, found none%s", r.Method, e.WhySilent(r.Ref)).At(r.Place))
 }
 
 // ShowRequest adds a request of the server, and the response to it, if there is one.

@@ -49,7 +49,7 @@ func describe(s *evidence.Session, e *trace.Event) report.Step {
 			step.Text = "nothing more: the harness ended the client"
 		}
 	case e.Process != nil && e.Process.State == trace.Ended:
-		step.From, step.Text = theClient, s.Ending()
+		step.From, step.Text = theClient, s.Ending().Text
 	case e.Mark != nil:
 		step.From, step.Text = theServer, describeMark(e.Mark)
 		if e.Mark.Name == trace.MarkOutcome {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -22,6 +21,10 @@ type Verdict struct {
 	// Statements of its own in place of the check's; nil if the specification has none.
 	Difference string
 	Statements []string
+	// Reason says for programs why, and See is the check that explains it; "" for none. They come from an [evidence.Why]
+	// among the arguments of the message.
+	Reason evidence.Reason
+	See    string
 	// Case is the ID of the case to reproduce a verdict on a session or a run; "" if it takes more than one.
 	Case string
 	// unasked is true if there is nothing to judge because the model was not asked.
@@ -33,7 +36,13 @@ const Failed report.Verdict = "failed"
 
 // NewVerdict returns a verdict of any kind.
 func NewVerdict(kind report.Verdict, format string, args []any) Verdict {
-	return Verdict{Kind: kind, Message: fmt.Sprintf(format, args...)}
+	v := Verdict{Kind: kind, Message: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		if why, ok := arg.(evidence.Why); ok {
+			v.Reason, v.See = v.Reason|why.Reason, cmp.Or(v.See, why.See)
+		}
+	}
+	return v
 }
 
 // Pass is for positive evidence that the client follows the rule. The message names the evidence.
@@ -42,6 +51,15 @@ func Pass(format string, args ...any) Verdict { return NewVerdict(report.Pass, f
 // Fail is for a client that breaks the rule. The level of the check decides whether that fails or warns. The message
 // says what was expected, then what was found.
 func Fail(format string, args ...any) Verdict { return NewVerdict(Failed, format, args) }
+
+// Missing is [Fail] for what the server waited for, such as a response or a retry.
+func Missing(format string, args ...any) Verdict { return Fail(format, args...).For(evidence.NoResult) }
+
+// For adds a reason.
+func (v Verdict) For(reason evidence.Reason) Verdict {
+	v.Reason |= reason
+	return v
+}
 
 // Warn is for a flaw that breaks no rule of the check's level.
 func Warn(format string, args ...any) Verdict { return NewVerdict(report.Warn, format, args) }
@@ -143,16 +161,16 @@ func (v Verdict) In(caseID string) Verdict {
 	return v
 }
 
-// Advise returns the likely cause of a failure and the fix: those of the verdict, else what the message tells of a
-// missing answer, else those of the check.
+// Advise returns the likely cause of a failure and the fix: those of the verdict, else those of its reason, else those
+// of the check.
 func (v *Verdict) Advise(c *Check) (cause, fix string) {
 	switch {
 	case v.Fix != "":
 		return v.Cause, v.Fix
-	case strings.Contains(v.Message, evidence.ServerRefused):
+	case v.Reason.Has(evidence.ServerRefused):
 		return "a message of the client breaks the protocol, so the server did not take it",
 			"Correct the message that the server refused, as its error says."
-	case strings.Contains(v.Message, evidence.ModelRefused):
+	case v.Reason.Has(evidence.ModelRefused):
 		return "the client's request to the model is invalid for the provider",
 			"Correct the request to the model, as the provider's error says."
 	}

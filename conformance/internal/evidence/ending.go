@@ -39,7 +39,15 @@ func (ev *Case) EndedInTime() *Case {
 }
 
 // Ending describes how the client ended.
-func (s *Session) Ending() string {
+func (s *Session) Ending() Why {
+	w := Why{Text: s.ending()}
+	if p := s.Ended; p != nil && p.Deadline && !s.EndedEarly() {
+		w.Reason = StillRunning
+	}
+	return w
+}
+
+func (s *Session) ending() string {
 	p := s.Ended
 	switch {
 	case p == nil:
@@ -81,9 +89,9 @@ func (s *Session) Lasted() time.Duration {
 // Crash describes how a client crashed, with the line from its standard error that says why.
 func (s *Session) Crash() string {
 	if note := CrashNote(s.Ended.Stderr); note != "" {
-		return fmt.Sprintf("%s (%s)", s.Ending(), Clip(note))
+		return fmt.Sprintf("%s (%s)", s.ending(), Clip(note))
 	}
-	return s.Ending()
+	return s.ending()
 }
 
 // EndedByItself reports whether a client ended without a crash, a hang or an interrupt, if not with success.
@@ -100,53 +108,46 @@ func CrashNote(stderr string) string { return crashLine.FindString(stderr) }
 var crashLine = regexp.MustCompile(
 	`(?m)^(goroutine \d+ \[running\]|thread '.*' panicked|.*Unhandled 'error' event|Unhandled exception\.).*$`)
 
-// The beginnings of two reasons for which an answer is missing.
-const (
-	ServerRefused = "the server refused a message of the client with "
-	ModelRefused  = "the model refused its request: "
-)
-
-// Died returns "; " and how the client ended, if it crashed before the case was over; else "". A client that hung
+// Died returns "; " and how the client ended, if it crashed before the case was over; else nothing. A client that hung
 // still waits for something, which the verdict is about.
-func (ev *Case) Died() string {
+func (ev *Case) Died() Why {
 	s := ev.Session
 	if ev.Over || s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline || s.Ended.Leak != "" {
-		return ""
+		return Why{}
 	}
-	return "; " + s.Ending()
+	return Why{Text: "; "}.And(s.Ending())
 }
 
 // WhySilent returns what explains that a message of the client is missing after an event, each reason after "; ": a
-// message that the server refused, the error that the client reported or wrote, and how it died. It returns "" if
-// nothing does.
-func (ev *Case) WhySilent(after trace.Ref) string {
+// message that the server refused, the error that the client reported or wrote, and how it died.
+func (ev *Case) WhySilent(after trace.Ref) Why {
 	why := ev.refusedAfter(after)
-	if o := ev.Outcome; o != nil && !ev.killed && o.Error != nil && !strings.Contains(why, o.Error.Message) {
-		why += "; the client reports: " + Clip(o.Error.Message)
+	if o := ev.Outcome; o != nil && !ev.killed && o.Error != nil && !strings.Contains(why.Text, o.Error.Message) {
+		why.Text += "; the client reports: " + Clip(o.Error.Message)
 	}
 	if p := ev.Session.Ended; p != nil && p.Deadline && !ev.Over && NamesError(OwnError(p.Stderr)) {
-		why += "; it wrote to standard error" + ownError(p.Stderr)
+		why.Text += "; it wrote to standard error" + ownError(p.Stderr)
 	}
-	return why + ev.Died()
+	return why.And(ev.Died())
 }
 
-// refusedAfter returns "; " and the first refusal of the server after an event, while the call was the client's latest;
-// "" for none. A refused message that the server could not read belongs to no case.
-func (ev *Case) refusedAfter(after trace.Ref) string {
+// refusedAfter returns "; " and the first refusal of the server after an event, while the call was the client's latest.
+// A refused message that the server could not read belongs to no case.
+func (ev *Case) refusedAfter(after trace.Ref) Why {
 	s := ev.Session
 	for i := s.Order[after] + 1; i < len(s.Trace.Events); i++ {
 		e := &s.Trace.Events[i]
 		if e.Frame == nil || e.Case != "" && e.Case != ev.Case.ID {
 			if e.Frame != nil && e.Frame.Dir == trace.FromClient && CarryingMethods[s.Message(e).Method] != "" {
-				return ""
+				return Why{}
 			}
 			continue
 		}
 		if how := s.Refusal(e); how != "" {
-			return "; " + ServerRefused + how
+			return serverRefused(how)
 		}
 	}
-	return ""
+	return Why{}
 }
 
 // Refusal returns the status and the error with which the server refused a message; "" for any other frame. The
@@ -171,32 +172,34 @@ func (s *Session) Refusal(e *trace.Event) string {
 }
 
 // WhyUnused returns what explains that the client did not use the server, each reason after "; ": the first message
-// that the server refused, and a call of an unknown tool. It returns "" if nothing does.
-func (s *Session) WhyUnused() string {
-	why := ""
+// that the server refused, and a call of an unknown tool.
+func (s *Session) WhyUnused() Why {
+	var why Why
 	if len(s.Refused) > 0 {
-		why = "; " + ServerRefused + s.Refusal(s.Trace.Find(s.Refused[0].Ref))
+		why = serverRefused(s.Refusal(s.Trace.Find(s.Refused[0].Ref)))
 	}
 	if len(s.ForeignCalls) > 0 {
-		why += fmt.Sprintf("; it called the unknown tool %q", s.ForeignCalls[0].Tool)
+		why.Text += fmt.Sprintf("; it called the unknown tool %q", s.ForeignCalls[0].Tool)
 	}
 	return why
 }
 
-// WhyNoResult returns ": " and why the nth round (from 1) did not lead to another; "" if there is no such round.
-func (ev *Case) WhyNoResult(n int) string {
+// WhyNoResult returns ": " and why the nth round (from 1) did not lead to another; nothing if there is no such round.
+func (ev *Case) WhyNoResult(n int) Why {
 	if n < 1 || n > len(ev.Rounds) {
-		return ""
+		return Why{}
 	}
 	r := ev.Rounds[n-1]
-	why := fmt.Sprintf(": the handler could not continue from the response to request %d", n)
+	why := Why{Text: fmt.Sprintf(": the handler could not continue from the response to request %d", n)}
 	if len(r.Answers) == 0 {
-		why = fmt.Sprintf(": no response to request %d%s", n, ev.WhySilent(r.Asked.Ref))
+		why = Why{Text: fmt.Sprintf(": no response to request %d", n), Reason: NoResult}.And(ev.WhySilent(r.Asked.Ref))
 	} else if a := r.Answers[0]; a.Err != nil {
-		why = fmt.Sprintf(": error response to request %d: %q (code %d)", n, Clip(a.Err.Message), a.Err.Code)
+		why = Why{Text: fmt.Sprintf(": error response to request %d: %q (code %d)", n, Clip(a.Err.Message), a.Err.Code),
+			Reason: NoResult}
 	}
 	if x := r.LastExchange(); x != nil && x.End.Refused+x.End.Unmatched != "" {
-		why += "; " + ModelRefused + Clip(x.End.Refused+x.End.Unmatched)
+		why = why.And(Why{Text: "; the model refused its request: " + Clip(x.End.Refused+x.End.Unmatched),
+			Reason: ModelRefused})
 	}
 	return why
 }
@@ -209,7 +212,7 @@ func (s *Session) Unsettled(after Place) string {
 	case !s.Trace.Whole:
 		return "the trace is incomplete"
 	case s.Ended == nil || !s.Ended.Clean():
-		return "the session did not end cleanly: " + s.Ending()
+		return "the session did not end cleanly: " + s.ending()
 	case !s.ServedLater(s.Order[after.Ref]):
 		return "no later sampling request was answered, so it could still come"
 	}

@@ -35,20 +35,24 @@ func Traces(
 	}
 	slices.Sort(revisions)
 	for _, revision := range revisions {
+		var judged []check.Judged
 		evidence.NoteRun(sessions[revision])
 		if begun := without(sessions[revision], func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
 			begun = sameRevision(begun)
-			rs.Results = append(rs.Results, client.Judge(revision, begun)...)
+			judged = client.Judge(revision, begun)
 			if evidence.AllSpokeOtherRevision(begun) {
 				noteOtherRevision(sessions[revision], begun[0].Tried)
 			}
 		} else if sessions[revision][0].Omitted {
-			rs.Results = append(rs.Results, client.NothingPlayed(revision, sessions[revision][0]))
+			judged = append(judged, client.NothingPlayed(revision, sessions[revision][0]))
 		}
 		for i := range scenarios {
-			rs.Results = append(rs.Results, check.JudgeScenario(&scenarios[i], revision, sessions[revision], wanted)...)
+			judged = append(judged, check.JudgeScenario(&scenarios[i], revision, sessions[revision], wanted)...)
 		}
-		client.NamePrerequisite(rs.Results, revision)
+		client.NamePrerequisite(judged)
+		for _, j := range judged {
+			rs.Results = append(rs.Results, j.Result)
+		}
 	}
 	if len(rs.Results) == 0 {
 		return nil, errors.New("nothing to judge: the traces have no session")

@@ -54,7 +54,7 @@ func judgeRefusal(e *evidence.Case, codeNamed bool) check.Verdict {
 			ShowResult(r.Result())
 	case len(r.Answers) == 0 && !e.Revision.Modern():
 		return show(check.Fail("expected an error for a history in which %s, found no response%s", h.wrong,
-			e.WhySilent(r.Asked.Ref)), r, h)
+			e.WhySilent(r.Asked.Ref)).For(evidence.NoResponse), r, h)
 	case !e.Session.AnswersAny():
 		return check.AnswersNothing(e, 1)
 	case len(r.Answers) > 0:

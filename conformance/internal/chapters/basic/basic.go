@@ -53,7 +53,7 @@ func found(raw json.RawMessage) string {
 // no result at all has no problem with this request in particular.
 func noResult(e *evidence.Case, r *evidence.Round, special string) check.Verdict {
 	if !e.Session.AnswersAny() {
-		return check.NotObserved("the client returns no result at all (see basic/answered)")
+		return check.NotObserved("the client returns no result at all %s", evidence.See("basic/answered"))
 	}
 	return check.Fail("expected a result for a request with %s%s", special, e.WhyNoResult(r.N)).
 		ShowJSON(r.Asked, r.Raw)

@@ -87,8 +87,9 @@ var metaPreserved = check.Check{
 		for _, t := range []dialect.BlockType{dialect.ToolUse, dialect.ToolResult} {
 			sent, given := evidence.BlocksOf(r.Params.Messages, t), evidence.BlocksOf(x.Request.Messages, t)
 			if len(sent) == 0 || len(given) != len(sent) {
-				return check.NotObserved("expected %d %s blocks in the model request, found %d (see parallel/results-reach-model)",
-					len(sent), t, len(given)).Show(x.At("messages"), "%s", evidence.Describe(given))
+				return check.NotObserved("expected %d %s blocks in the model request, found %d %s",
+					len(sent), t, len(given), evidence.See("parallel/results-reach-model")).
+					Show(x.At("messages"), "%s", evidence.Describe(given))
 			}
 			for i := range sent {
 				if want, got := metaOf(sent[i]), metaOf(given[i]); !evidence.SameJSON(want, got) {

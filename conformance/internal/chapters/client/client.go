@@ -4,7 +4,6 @@ package client
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
@@ -69,8 +68,8 @@ func Checks() []check.Check {
 }
 
 // Judge judges the client as a whole in one revision.
-func Judge(revision server.Revision, sessions []*evidence.Session) []report.Result {
-	var results []report.Result
+func Judge(revision server.Revision, sessions []*evidence.Session) []check.Judged {
+	var results []check.Judged
 	for _, c := range checks {
 		if c.ID == onlyMessagesID && !slices.ContainsFunc(sessions, (*evidence.Session).OverStdio) {
 			continue
@@ -87,16 +86,16 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []report.Resu
 				r.DurationMS = max(r.DurationMS, s.Trace.Events[n-1].At.Milliseconds())
 			}
 		}
-		results = append(results, r)
+		results = append(results, check.Judged{Result: r, Reason: v.Reason, See: v.See})
 	}
 	return results
 }
 
 // NothingPlayed is the result of a revision in which no client was started.
-func NothingPlayed(revision server.Revision, s *evidence.Session) report.Result {
-	return report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: connectsID,
+func NothingPlayed(revision server.Revision, s *evidence.Session) check.Judged {
+	return check.Judged{Result: report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: connectsID,
 		Level: report.Robust, Verdict: report.NotObserved, Evidence: []report.Evidence{},
-		Message: "no case was played: " + s.Case(s.Trace.Header.Cases[0].ID).NotPlayed}
+		Message: "no case was played: " + s.Case(s.Trace.Header.Cases[0].ID).NotPlayed}}
 }
 
 // verdict judges all sessions without a fault of ours. An incomplete or interrupted trace makes a failure not_observed.
@@ -114,32 +113,32 @@ func (c *wholeCheck) verdict(revision server.Revision, sessions []*evidence.Sess
 	case slices.ContainsFunc(sessions, (*evidence.Session).Interrupted):
 		return check.NotObserved("the run was interrupted first")
 	case c.ID != endsCleanlyID && slices.ContainsFunc(sessions, (*evidence.Session).Unfinished):
-		return check.NotObserved("the client's time was up first (see %s/%s)", check.ClientScenario, endsCleanlyID)
+		return check.NotObserved("the client's time was up first %s",
+			evidence.See(check.ClientScenario+"/"+endsCleanlyID))
 	case c.ID != endsCleanlyID && slices.ContainsFunc(sessions, incomplete): // the trace keeps all process events
 		return check.NotObserved("the trace is incomplete")
 	}
 	return v
 }
 
-// NamePrerequisite names, in each result that observed nothing, the check whose result explains that. A client without
-// a connection, or without any result, leaves nothing to judge; else it is the check that the message refers to. The
-// lack of every result also explains what is unsupported, and a failure that is only about one result. Its own reason
-// may be a content type that the server refuses.
-func NamePrerequisite(results []report.Result, revision server.Revision) {
-	of := func(id string) *report.Result { return unmet(results, id, revision) }
+// NamePrerequisite names, in each result of a revision that observed nothing, the check whose result explains that. A
+// client without a connection, or without any result, leaves nothing to judge; else it is the check that the verdict
+// refers to. The lack of every result also explains what is unsupported, and a failure that is only about one result.
+// Its own reason may be a content type that the server refuses.
+func NamePrerequisite(results []check.Judged) {
+	of := func(id string) *check.Judged { return unmet(results, id) }
 	root := cmp.Or(of(check.ClientScenario+"/"+connectsID), of(check.ClientScenario+"/"+sampledID))
 	if refused := of(contentTypeID); root != nil && refused != nil && refused.Verdict == report.Fail {
 		root.Prerequisite, root = refused.ID(), refused // the server refuses every response
 	}
 	for i := range results {
 		r := &results[i]
-		idle := r.Verdict == report.NotObserved || r.Verdict == report.Unsupported
-		if r.Revision != string(revision) || !idle && r.Verdict != report.Fail {
+		if !isIdle(r) && r.Verdict != report.Fail {
 			continue
 		}
 		cause := explains(root, r)
-		if see := reference.FindStringSubmatch(r.Message); cause == nil && see != nil && r.Verdict != report.Fail {
-			cause = of(see[1])
+		if cause == nil && r.See != "" && isIdle(r) {
+			cause = of(r.See)
 		}
 		if cause != nil && cause != r && cause.Prerequisite == "" {
 			r.Prerequisite = cause.ID()
@@ -147,41 +146,33 @@ func NamePrerequisite(results []report.Result, revision server.Revision) {
 	}
 }
 
+func isIdle(r *check.Judged) bool {
+	return r.Verdict == report.NotObserved || r.Verdict == report.Unsupported
+}
+
 // unmet returns the result of a check that did not pass, and therefore may explain others; nil for any other.
-func unmet(results []report.Result, id string, revision server.Revision) *report.Result {
+func unmet(results []check.Judged, id string) *check.Judged {
 	for i := range results {
-		if r := &results[i]; r.ID() == id && r.Revision == string(revision) {
-			if r.Verdict == report.Fail || r.Verdict == report.NotObserved || r.Verdict == report.Unsupported {
-				return r
-			}
+		if r := &results[i]; r.ID() == id && (isIdle(r) || r.Verdict == report.Fail) {
+			return r
 		}
 	}
 	return nil
 }
 
 // explains returns the root if it explains the result, and otherwise nil. Only a failure explains other failures, and
-// what is unsupported.
-func explains(root, r *report.Result) *report.Result {
+// what is unsupported. A client whose response the server has refused waits.
+func explains(root, r *check.Judged) *check.Judged {
 	switch {
 	case root == nil, r.Verdict == report.NotObserved:
 		return root
-	case root.ID() == contentTypeID && silent.MatchString(r.Message):
+	case root.ID() == contentTypeID && r.Reason.Has(evidence.NoResponse|evidence.StillRunning):
 		return root
-	case root.Verdict != report.Fail, r.Verdict == report.Fail && !missing.MatchString(r.Message):
+	case root.Verdict != report.Fail, r.Verdict == report.Fail && !r.Reason.Has(evidence.NoResult):
 		return nil
 	}
 	return root
 }
-
-var (
-	// reference matches the check that a message refers to.
-	reference = regexp.MustCompile(`\(see ([a-z-]+/[a-z-]+)\)`)
-	// missing matches a message about a result that is missing (see [evidence.Case.WhyNoResult]).
-	missing = regexp.MustCompile(`: (no|error) response to request \d|` +
-		`expected a (retry|response)\b.*, found (none|no response)`)
-	// silent matches a message about a client that waits, because the server has refused its response.
-	silent = regexp.MustCompile(`found no response|it was still running after`)
-)
 
 // RequireSomeRevision turns "does not speak the revision" into a failure if it is so in every revision: then the
 // client was never judged.

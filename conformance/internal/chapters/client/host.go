@@ -107,8 +107,8 @@ func explainIdle(v check.Verdict, s *evidence.Session) check.Verdict {
 	if s.Ended != nil && s.Ended.Stdout+s.Ended.Stderr == "" {
 		v.Message += "; it wrote nothing"
 	}
-	v.Message += "; " + s.Ending()
-	return showModel(v.Because(why.cause, why.fix), s).ShowOutput(s)
+	v.Message += "; " + s.Ending().Text
+	return showModel(v.For(s.Ending().Reason).Because(why.cause, why.fix), s).ShowOutput(s)
 }
 
 // showModel adds the first requests of the host to its model.

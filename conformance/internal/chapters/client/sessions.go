@@ -78,7 +78,7 @@ type sampling struct {
 	rounds, failed      int // sampling requests, and those of them for which the model failed on purpose
 	withheld, unmatched string
 	declared            *evidence.ClientRequest // What was declared in place of withheld.
-	why                 string                  // Why the first sampling request has no result, after ": " or "; ".
+	why                 evidence.Why            // Why the first sampling request has no result.
 	caseID              string                  // The case of that request, or of withheld.
 	errors              bool                    // That request has an error response.
 }
@@ -168,7 +168,7 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 		if a := r.Result(); a != nil && !r.Hostile {
 			return a
 		}
-		if all.rounds++; !r.Hostile && (all.why == "" || all.rounds == 1) {
+		if all.rounds++; !r.Hostile && (all.why.Text == "" || all.rounds == 1) {
 			all.why, all.caseID, all.errors = ev.WhyNoResult(r.N), ev.Case.ID, len(r.Answers) > 0
 		}
 		if strings.HasPrefix(ev.Case.ID, check.ProviderPrefix) && len(r.Model) > 0 && !r.AnsweredWhole() {
@@ -207,7 +207,7 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	}
 	switch {
 	case bad != nil && !slices.ContainsFunc(bad, usedServer):
-		return check.NotObserved("the client never used the server (see client/connects): %s", bad[0].Ending())
+		return check.NotObserved("the client never used the server %s: %s", evidence.See("client/connects"), bad[0].Ending())
 	case bad != nil:
 		return endsBadly(bad, len(sessions))
 	case slow != nil:

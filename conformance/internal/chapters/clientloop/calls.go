@@ -91,7 +91,7 @@ var resultsFedBack = rule(check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		calls, _ := e.ToolCalls()
 		if len(calls) == 0 {
-			return check.NotObserved("the client called no tool (see client-loop/tools-called)")
+			return check.NotObserved("the client called no tool %s", evidence.See("client-loop/tools-called"))
 		}
 		for _, use := range e.Uses() {
 			i := slices.IndexFunc(calls, func(call *evidence.ToolCall) bool {

@@ -77,7 +77,7 @@ var loopBounded = rule(check.Check{
 				ShowMembers(a, "content", "stopReason")
 		case len(r.Answers) == 0 && !e.Revision.Modern():
 			return check.UnsettledSince(e, r.Asked).Or(check.Fail("expected an error or a final answer at the limit of the "+
-				"loop, found no response").At(r.Asked, lastOf(r)))
+				"loop, found no response").For(evidence.NoResponse).At(r.Asked, lastOf(r)))
 		case len(r.Answers) == 0:
 			if v := check.UnsettledSince(e, r.Asked); v != nil {
 				return *v
@@ -96,7 +96,7 @@ var overallTimeout = rule(check.Check{
 		r, s := round(e), e.Session
 		calls, _ := e.ToolCalls()
 		if len(calls) == 0 {
-			return check.NotObserved("the client did not call the slow tool (see client-loop/tools-called)")
+			return check.NotObserved("the client did not call the slow tool %s", evidence.See("client-loop/tools-called"))
 		}
 		call := calls[0]
 		switch {
@@ -114,7 +114,8 @@ var overallTimeout = rule(check.Check{
 		case e.Revision.Modern():
 			return waited(e, call)
 		}
-		return check.Fail("expected an error at the time limit of the loop, found no response").At(r.Asked, call.Place)
+		return check.Fail("expected an error at the time limit of the loop, found no response").For(evidence.NoResponse).
+			At(r.Asked, call.Place)
 	},
 }, "slow-tool")
 

@@ -57,7 +57,7 @@ func refused(e *evidence.Case) check.Verdict {
 		return check.Pass("the client refused with the error code %d", r.Answers[0].Err.Code).
 			ShowJSON(r.Answers[0].Place, r.Answers[0].RawErr)
 	case !e.Revision.Modern():
-		return check.Fail("expected an error, found no response").ShowJSON(r.Asked, r.Raw)
+		return check.Fail("expected an error, found no response").For(evidence.NoResponse).ShowJSON(r.Asked, r.Raw)
 	}
 	return check.Unsettled(e, r).Or(check.Pass("the client refused: it did not retry the call").At(r.Asked))
 }

@@ -119,7 +119,7 @@ func judgeForbidden(e *evidence.Case) check.Verdict {
 		return check.Pass("the client refuses what it does not declare, with the code %d", refusal.Err.Code).
 			ShowJSON(refusal.Place, refusal.RawErr)
 	case !e.Revision.Modern():
-		return check.Fail(expected+"no response", needed).ShowJSON(r.Asked, r.Raw)
+		return check.Fail(expected+"no response", needed).For(evidence.NoResponse).ShowJSON(r.Asked, r.Raw)
 	}
 	return check.Unsettled(e, r).Or(check.Pass("the client does not fulfil what it does not declare").At(r.Asked))
 }

@@ -37,7 +37,8 @@ var iterationLimit = check.Check{
 		case r == nil:
 			return check.Info("the client continues for all %d rounds of the case", sent).At(e.Rounds[sent-1].Asked)
 		case how == "":
-			return check.NotObserved("no result for sampling request %d (see loop/stops-with-error)%s", r.N, e.WhyNoResult(r.N)).
+			return check.NotObserved("no result for sampling request %d %s%s", r.N, evidence.See("loop/stops-with-error"),
+				e.WhyNoResult(r.N)).
 				At(r.Asked)
 		}
 		return check.Info("the client continues for %d rounds: %s", r.N-1, how).At(r.Asked)
@@ -82,7 +83,7 @@ var stopsWithError = check.Check{
 		case len(cancels) > 0:
 			return check.Pass("the client continues for %d rounds and then cancels its call", r.N-1)
 		case !e.Revision.Modern(), e.Session.Ended != nil && !e.Session.Ended.Clean():
-			return check.Fail("expected a response to sampling request %d, found none: %s", r.N, e.Session.Ending()).
+			return check.Missing("expected a response to sampling request %d, found none: %s", r.N, e.Session.Ending()).
 				At(r.Asked).ShowOutput(e.Session)
 		}
 		return check.Unsettled(e, r).Or(check.NoResult(e, r))

@@ -81,7 +81,8 @@ func endsInText(e *evidence.Case) check.Verdict {
 	uses, text := a.Uses(), dialect.PlainText(a.Blocks())
 	switch x := r.LastExchange(); {
 	case len(uses) > 0 && r.Params.ToolChoice != dialect.ChoiceNone && x != nil && len(x.Calls()) > 0:
-		return check.NotObserved("the model wants another tool after %d rounds (see always/model-was-given)", rounds).
+		return check.NotObserved("the model wants another tool after %d rounds %s", rounds,
+			evidence.See("always/model-was-given")).
 			ShowJSON(a.At(uses[0].Path), uses[0].Raw)
 	case len(uses) > 0:
 		return check.Fail("expected the final text after %d rounds, found a tool use", rounds).

@@ -77,7 +77,7 @@ func neitherFulfilledNorRefused(e *evidence.Case) *check.Verdict {
 	}
 	r := wrongRequest(e)
 	if !e.Revision.Modern() {
-		return check.Instead(check.NotObserved("the request got no response (see malformed/answered)").At(r.Asked))
+		return check.Instead(check.NotObserved("the request got no response %s", evidence.See("malformed/answered")).At(r.Asked))
 	}
 	return check.Unsettled(e, r)
 }

@@ -51,7 +51,8 @@ func perished(e *evidence.Case) *check.Verdict {
 	if s.Ended == nil || s.Ended.Clean() || continued(e) {
 		return nil
 	}
-	return check.Instead(check.NotObserved("the client died of the request (see malformed/survives): %s", s.Ending()))
+	return check.Instead(check.NotObserved("the client died of the request %s: %s", evidence.See("malformed/survives"),
+		s.Ending()))
 }
 
 var survives = check.Check{
@@ -91,7 +92,7 @@ var answered = check.Check{
 		if why := e.Session.Unsettled(r.Asked); why != "" {
 			return check.NotObserved("no response came, but one could still have come: %s", why).At(r.Asked)
 		}
-		return show(check.Fail("expected a response to %s, found none; later requests got one", request(e)), e)
+		return show(check.Missing("expected a response to %s, found none; later requests got one", request(e)), e)
 	},
 }
 

@@ -72,7 +72,7 @@ func inputRequired(e *evidence.Case) *check.Verdict {
 // someRetry needs a retry.
 func someRetry(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.Retries() > 0,
-		check.NotObserved("the client sent no retry (see mrtr/retried)").
+		check.NotObserved("the client sent no retry %s", evidence.See("mrtr/retried")).
 			At(e.InputRequiredResults()[0].InputRequired.Place))
 }
 

@@ -33,7 +33,7 @@ var alive = check.Check{
 		case ended != nil && ended.Interrupted:
 			return check.NotObserved("the run was interrupted before the next request")
 		case ended != nil && !ended.Clean():
-			return check.Fail("expected a response to the next request after %s, found none: %s", f, s.Ending()).
+			return check.Missing("expected a response to the next request after %s, found none: %s", f, s.Ending()).
 				At(asked).ShowOutput(s)
 		case outOfOrder(s):
 			return check.Unsupported("no request followed %s: the client must call the tools in the order of tools/list", f)

@@ -57,7 +57,7 @@ var aliveWhileSampling = check.Check{
 		ping, pong := pings[0], pings[0].Response
 		if pong == nil {
 			return check.UnsettledAfter(e.Session, ping.Place, "whether the ping gets a response is unknown").
-				Or(check.Fail("expected a response to a ping, found none").At(r.Asked, ping.Place))
+				Or(check.Missing("expected a response to a ping, found none").At(r.Asked, ping.Place))
 		}
 		responded := e.Session.AnsweredAt(r)
 		switch {

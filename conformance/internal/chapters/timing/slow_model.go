@@ -227,7 +227,7 @@ func noResponse(e *evidence.Case) check.Verdict {
 // silentTimeout is the verdict for a client that timed out and returned no error.
 func silentTimeout(e *evidence.Case) check.Verdict {
 	return check.Fail("%s: expected an error when the client timed out, found no response", stall(e)).
-		At(e.Rounds[0].Asked).Show(waitedFor(e)[0].Place, "hung up on")
+		For(evidence.NoResponse).At(e.Rounds[0].Asked).Show(waitedFor(e)[0].Place, "hung up on")
 }
 
 // stillWaiting is the verdict for a client that did not time out. If its limit is unknown, only [forever] is too long.

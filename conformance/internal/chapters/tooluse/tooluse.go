@@ -118,7 +118,7 @@ func returnsToolUse(n int) check.Need {
 		}
 		a := e.Rounds[n-1].Result()
 		return check.Unless(len(a.Uses()) > 0,
-			check.NotObserved("result %d has no tool use (see tool-use/tool-use-block)", n).ShowResult(a))
+			check.NotObserved("result %d has no tool use %s", n, evidence.See("tool-use/tool-use-block")).ShowResult(a))
 	}
 }
 

@@ -139,7 +139,7 @@ func readsStyles(e *evidence.Case) check.Verdict {
 		}
 		if len(r.Answers) == 0 {
 			return check.Survived(e, r.Asked, "the client did not go on after a stream with "+styles[i].name).
-				Or(check.Fail("expected a response to a sampling request on a stream with %s, found none", styles[i].name).
+				Or(check.Missing("expected a response to a sampling request on a stream with %s, found none", styles[i].name).
 					At(r.Asked))
 		}
 	}

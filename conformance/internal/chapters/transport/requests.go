@@ -76,7 +76,7 @@ var acceptsJSON = check.Check{
 		}
 		if e.Revision.Modern() && len(e.Rounds) > 0 && len(e.Rounds[0].Answers) == 0 {
 			return check.UnsettledSince(e, response).
-				Or(check.Fail("expected a retry after a plain JSON result that asks for input, found none").At(response))
+				Or(check.Missing("expected a retry after a plain JSON result that asks for input, found none").At(response))
 		}
 		return check.Survived(e, response, "the client did not go on after a plain JSON response").
 			Or(check.Pass("the client accepted a plain JSON response"))
@@ -168,9 +168,9 @@ var duplicateRequest = check.Check{
 		case len(responses) == 0 && !e.Session.AnswersAny():
 			return answersNothing(e)
 		case len(responses) == 0:
-			return afterRepeat(e, second, twice(check.Fail("expected a response to a request that came twice, found none")))
+			return afterRepeat(e, second, twice(check.Missing("expected a response to a request that came twice, found none")))
 		case another && len(last.Answers) == 0:
-			return afterRepeat(e, last, check.Fail("expected a response to the request after the repeated one, found none").
+			return afterRepeat(e, last, check.Missing("expected a response to the request after the repeated one, found none").
 				At(second.Asked, last.Asked))
 		}
 		if v := check.UnsettledSince(e, second.Asked); v != nil {
@@ -238,7 +238,7 @@ func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 			return v
 		}
 		sent := batchMark(e)
-		v := check.Fail("expected a response to request %d of a batch, found none%s", r.N, e.WhySilent(e.FirstCall))
+		v := check.Missing("expected a response to request %d of a batch, found none%s", r.N, e.WhySilent(e.FirstCall))
 		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).At(r.Asked)
 		return check.Instead(v.ShowOutput(e.Session))
 	}

@@ -199,7 +199,7 @@ var restarts = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		s, lost := e.Session, at(lostServer(e), "end of the server")
 		if !evidence.EndedByItself(s.Ended) {
-			return check.NotObserved("the client did not end by itself (see transport/pipe-ends): %s", s.Ending())
+			return check.NotObserved("the client did not end by itself %s: %s", evidence.See("transport/pipe-ends"), s.Ending())
 		}
 		for i := range s.Trace.Events {
 			if ev := &s.Trace.Events[i]; ev.Mark != nil && ev.Mark.Name == trace.MarkConnection && i > s.Order[lost.Ref] {

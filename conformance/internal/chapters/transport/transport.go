@@ -94,7 +94,7 @@ func served(e *evidence.Case, r *evidence.Round, how string) check.Verdict {
 			return answersNothing(e)
 		}
 		return check.Survived(e, r.Asked, "the client did not go on after a sampling request "+how).
-			Or(check.Fail("expected a response to a sampling request %s, found none", how).At(r.Asked))
+			Or(check.Missing("expected a response to a sampling request %s, found none", how).At(r.Asked))
 	}
 	if a := r.Answers[0]; a.Err != nil && a.Err.Code == evidence.CodeMethodNotFound {
 		return check.Fail("expected a result for a sampling request %s, found error %d", how, a.Err.Code).
@@ -104,5 +104,6 @@ func served(e *evidence.Case, r *evidence.Round, how string) check.Verdict {
 }
 
 func answersNothing(e *evidence.Case) check.Verdict {
-	return check.NotObserved("the client answered no sampling request (see basic/answered)%s", e.WhySilent(e.FirstCall))
+	return check.NotObserved("the client answered no sampling request %s%s", evidence.See("basic/answered"),
+		e.WhySilent(e.FirstCall))
 }
