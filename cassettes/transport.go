@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Transport answers requests from a cassette, or from the provider, as its mode says. [New] makes one. It is safe for
@@ -158,6 +159,6 @@ var doNotRetry = http.Header{"Content-Type": {"application/json"}, "X-Should-Ret
 
 // errorBody is an error of ours, in a shape in which the SDKs of OpenAI and Anthropic find the message.
 func errorBody(kind string, code any, message string) []byte {
-	return dialect.Marshal(map[string]any{"type": "error",
+	return jsonvalue.Marshal(map[string]any{"type": "error",
 		"error": map[string]any{"type": kind, "code": code, "param": nil, "message": message}})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
@@ -38,7 +38,7 @@ type unusual struct {
 // eachToolMessage edits the messages of a chat completion with the role tool.
 func eachToolMessage(body object, edit func(i int, m object)) {
 	i := 0
-	for _, m := range mcpjson.Messages(body) {
+	for _, m := range jsonvalue.Messages(body) {
 		if m["role"] == "tool" {
 			edit(i, m)
 			i++
@@ -54,7 +54,7 @@ func answersDoNotParse(m *mutants.Message) {
 }
 
 func usesTwice(r object) {
-	for _, b := range mcpjson.OfType(r["content"], "tool_use") {
+	for _, b := range jsonvalue.OfType(r["content"], "tool_use") {
 		other := maps.Clone(b)
 		other["id"] = b["id"].(string) + "-2"
 		r["content"] = append(r["content"].([]any), other)
@@ -62,7 +62,7 @@ func usesTwice(r object) {
 }
 
 func prefixedNames(r object) {
-	for _, b := range mcpjson.OfType(r["content"], "tool_use") {
+	for _, b := range jsonvalue.OfType(r["content"], "tool_use") {
 		b["name"] = "server__" + b["name"].(string)
 	}
 }
@@ -74,7 +74,7 @@ func resultsAsUserText(body object) {
 		m["role"], m["content"] = "user", "The tool said: "+said
 	})
 	messages := []any{}
-	for _, m := range mcpjson.Messages(body) {
+	for _, m := range jsonvalue.Messages(body) {
 		if delete(m, "tool_calls"); m["content"] != nil {
 			messages = append(messages, m)
 		}

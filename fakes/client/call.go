@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Errors of a call that the server did not respond to with an error of its own, which is an [*Error].
@@ -49,17 +49,17 @@ type Result json.RawMessage
 
 // Text returns the text blocks of a tool's result, joined by newlines.
 func (r Result) Text() string {
-	o, _ := mcpjson.Object(r) // an invalid result has no text
+	o, _ := jsonvalue.ReadObject(r) // an invalid result has no text
 	var texts []string
-	for _, b := range mcpjson.OfType(o["content"], "text") {
-		texts = append(texts, mcpjson.Text(b, "text"))
+	for _, b := range jsonvalue.OfType(o["content"], "text") {
+		texts = append(texts, jsonvalue.TextIn(b, "text"))
 	}
 	return strings.Join(texts, "\n")
 }
 
 // IsError reports whether the result of a tool says that the tool failed.
 func (r Result) IsError() bool {
-	o, _ := mcpjson.Object(r)
+	o, _ := jsonvalue.ReadObject(r)
 	return o["isError"] == true
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Options say how a client connects and how it answers. Either URL or Launch is needed.
@@ -113,7 +113,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 			o.Capabilities = json.RawMessage(`{"sampling":{"tools":{}}}`)
 		}
 	}
-	if _, err := mcpjson.Object(o.Capabilities); err != nil {
+	if _, err := jsonvalue.ReadObject(o.Capabilities); err != nil {
 		return nil, errors.Join(errors.New("client: Options.Capabilities is not a JSON object"), err)
 	}
 	if o.Loop != nil {
@@ -177,7 +177,7 @@ func (c *Client) current() wire {
 
 // declared returns the capabilities that the client accepts requests for.
 func (c *Client) declared() map[string]any {
-	declared, _ := mcpjson.Object(c.options.Capabilities) // Connect has checked it
+	declared, _ := jsonvalue.ReadObject(c.options.Capabilities) // Connect has checked it
 	if sampling, ok := declared["sampling"].(map[string]any); ok && !c.Revision().HasSamplingTools() {
 		delete(sampling, "tools")
 	}

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
@@ -25,7 +25,7 @@ const (
 
 // post sends a message to the server and returns the HTTP response, with any status.
 func (c *Client) post(ctx context.Context, header http.Header, m map[string]any) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.options.URL, bytes.NewReader(mcpjson.Marshal(m)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.options.URL, bytes.NewReader(jsonvalue.Marshal(m)))
 	if err != nil {
 		return nil, err
 	}

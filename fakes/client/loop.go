@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Loop is the tool loop, run by the client: it executes the tools that the model uses through tools/call on the server
@@ -112,10 +112,10 @@ func (l *looping) iterate(ctx context.Context) (iteration int, result map[string
 		if err != nil {
 			return iteration, nil, err
 		}
-		uses := mcpjson.OfType(result["content"], "tool_use")
+		uses := jsonvalue.OfType(result["content"], "tool_use")
 		event := LoopEvent{Iteration: iteration}
 		for _, use := range uses {
-			event.Tools = append(event.Tools, mcpjson.Text(use, "name"))
+			event.Tools = append(event.Tools, jsonvalue.TextIn(use, "name"))
 		}
 		if len(uses) > 0 && iteration < l.MaxIterations {
 			err = l.extend(ctx, result, uses)
@@ -160,7 +160,7 @@ func (l *looping) prepare(ctx context.Context) error {
 		}
 	}
 	for _, item := range tools {
-		if tool, ok := item.(map[string]any); ok && l.allows(mcpjson.Text(tool, "name")) {
+		if tool, ok := item.(map[string]any); ok && l.allows(jsonvalue.TextIn(tool, "name")) {
 			l.offered = append(l.offered, tool)
 		}
 	}
@@ -170,7 +170,7 @@ func (l *looping) prepare(ctx context.Context) error {
 // choose sets the tools of the first request to the model: with a choice by name, only that one.
 func (l *looping) choose() error {
 	choice, _ := l.params["toolChoice"].(map[string]any)
-	name := mcpjson.Text(choice, "name")
+	name := jsonvalue.TextIn(choice, "name")
 	l.setTools(l.offered)
 	if name == "" {
 		return nil

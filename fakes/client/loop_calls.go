@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/toolschema"
 )
 
@@ -34,7 +34,7 @@ func (t *Tool) offer() map[string]any {
 
 // destructive reports whether the server says that the tool may destroy something.
 func (t *Tool) destructive() bool {
-	annotations, _ := mcpjson.Object(t.Annotations) // invalid ones say nothing
+	annotations, _ := jsonvalue.ReadObject(t.Annotations) // invalid ones say nothing
 	return annotations["destructiveHint"] == true && annotations["readOnlyHint"] != true
 }
 
@@ -69,11 +69,11 @@ func (l *looping) callAll(ctx context.Context, uses []map[string]any) ([]map[str
 
 // find returns the tool that the model uses, or why it cannot be called, in words for the model.
 func (l *looping) find(use map[string]any) (tool *Tool, why string) {
-	name := mcpjson.Text(use, "name")
+	name := jsonvalue.TextIn(use, "name")
 	var names []string
 	known := false
 	for _, offered := range l.offered {
-		names = append(names, mcpjson.Text(offered, "name"))
+		names = append(names, jsonvalue.TextIn(offered, "name"))
 		known = known || offered["name"] == name
 	}
 	if tool = l.listed[name]; !known || tool == nil {
@@ -83,7 +83,7 @@ func (l *looping) find(use map[string]any) (tool *Tool, why string) {
 	if err != nil {
 		return tool, "" // the server checks the arguments
 	}
-	return tool, schema.Check(name, mcpjson.Marshal(use["input"]))
+	return tool, schema.Check(name, jsonvalue.Marshal(use["input"]))
 }
 
 // confirmed runs a destructive tool if the user agrees.
@@ -91,7 +91,7 @@ func (l *looping) confirmed(ctx context.Context, use map[string]any) map[string]
 	err := errors.New("nobody can confirm it")
 	if l.Confirm != nil {
 		input, _ := use["input"].(map[string]any)
-		err = l.Confirm(ctx, ToolUse{Name: mcpjson.Text(use, "name"), Input: input})
+		err = l.Confirm(ctx, ToolUse{Name: jsonvalue.TextIn(use, "name"), Input: input})
 	}
 	if err != nil {
 		return failed("the user declined this tool call: " + err.Error())
@@ -102,7 +102,7 @@ func (l *looping) confirmed(ctx context.Context, use map[string]any) map[string]
 // call runs a tool. A failure is a result that the model can read.
 func (l *looping) call(ctx context.Context, use map[string]any) map[string]any {
 	input, _ := use["input"].(map[string]any)
-	raw, err := l.client.CallTool(ctx, mcpjson.Text(use, "name"), input)
+	raw, err := l.client.CallTool(ctx, jsonvalue.TextIn(use, "name"), input)
 	var refused *Error
 	switch {
 	case errors.As(err, &refused):
@@ -110,7 +110,7 @@ func (l *looping) call(ctx context.Context, use map[string]any) map[string]any {
 	case err != nil:
 		return failed(err.Error())
 	}
-	result, err := mcpjson.Object(raw)
+	result, err := jsonvalue.ReadObject(raw)
 	if err != nil {
 		return failed("the server's result is not valid")
 	}

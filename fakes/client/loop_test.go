@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 type object = map[string]any
@@ -22,7 +22,7 @@ type object = map[string]any
 func uses(pairs ...string) object {
 	var blocks []any
 	for i := 0; i < len(pairs); i += 2 {
-		input, err := mcpjson.Object([]byte(pairs[i+1]))
+		input, err := jsonvalue.ReadObject([]byte(pairs[i+1]))
 		if err != nil {
 			panic(err)
 		}
@@ -96,12 +96,12 @@ func (l *loopTest) run(t *testing.T, revision server.Revision) (json.RawMessage,
 
 // results returns the tool results of the nth request to the model, as id, text and whether it is an error.
 func (l *loopTest) results(n int) []string {
-	messages := mcpjson.Messages(l.asked[n-1])
+	messages := jsonvalue.Messages(l.asked[n-1])
 	var all []string
-	for _, b := range mcpjson.OfType(messages[len(messages)-1]["content"], "tool_result") {
+	for _, b := range jsonvalue.OfType(messages[len(messages)-1]["content"], "tool_result") {
 		text := ""
-		for _, inner := range mcpjson.OfType(b["content"], "text") {
-			text += mcpjson.Text(inner, "text")
+		for _, inner := range jsonvalue.OfType(b["content"], "text") {
+			text += jsonvalue.TextIn(inner, "text")
 		}
 		all = append(all, fmt.Sprintf("%v %s %v", b["toolUseId"], text, b["isError"] == true))
 	}
@@ -112,7 +112,7 @@ func (l *loopTest) offered(n int) []string {
 	var names []string
 	tools, _ := l.asked[n-1]["tools"].([]any)
 	for _, tool := range tools {
-		names = append(names, mcpjson.Text(tool.(object), "name"))
+		names = append(names, jsonvalue.TextIn(tool.(object), "name"))
 	}
 	return names
 }

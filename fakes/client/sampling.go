@@ -6,7 +6,7 @@ import (
 	"errors"
 	"maps"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
@@ -14,7 +14,7 @@ const methodSampling = "sampling/createMessage"
 
 // createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the error to answer with.
 func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[string]any, *Error) {
-	params, err := mcpjson.Object(raw)
+	params, err := jsonvalue.ReadObject(raw)
 	if err != nil {
 		return nil, &Error{Code: CodeInvalidParams, Message: "params is not an object"}
 	}

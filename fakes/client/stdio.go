@@ -8,7 +8,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // errServerEnded means that a launched server ended by itself.
@@ -129,7 +129,7 @@ func (p *pipe) request(ctx context.Context, id int64, method string, params any)
 func (p *pipe) send(m map[string]any) error {
 	p.writing <- struct{}{}
 	defer func() { <-p.writing }()
-	if _, err := p.stream.Write(append(mcpjson.Marshal(m), '\n')); err != nil {
+	if _, err := p.stream.Write(append(jsonvalue.Marshal(m), '\n')); err != nil {
 		return fmt.Errorf("%w: %w", errServerEnded, err)
 	}
 	return nil

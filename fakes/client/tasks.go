@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // relatedTask is the member of _meta that names a message's task (2025-11-25,
@@ -55,14 +55,14 @@ func (c *Client) takesTasks() bool {
 }
 
 func wantsTask(m *message) bool {
-	params, err := mcpjson.Object(m.Params)
+	params, err := jsonvalue.ReadObject(m.Params)
 	return err == nil && params["task"] != nil
 }
 
 // answerAsTask responds to a sampling request with a task, and works on that until it ends.
 func (s *session) answerAsTask(m *message, one *serving) error {
 	s.served.end(m.ID, one) // from here on tasks/cancel cancels it
-	params, _ := mcpjson.Object(m.Params)
+	params, _ := jsonvalue.ReadObject(m.Params)
 	wanted, _ := params["task"].(map[string]any)
 	ctx, stop := context.WithCancel(s.client.ctx)
 	defer stop()
@@ -150,11 +150,11 @@ func related(id string) map[string]any {
 }
 
 func (s *session) aboutTask(one *serving, m *message) (map[string]any, *Error) {
-	params, _ := mcpjson.Object(m.Params) // invalid params name no task
+	params, _ := jsonvalue.ReadObject(m.Params) // invalid params name no task
 	if m.Method == "tasks/list" {
 		return s.tasks.list(params)
 	}
-	t := s.tasks.find(mcpjson.Text(params, "taskId"))
+	t := s.tasks.find(jsonvalue.TextIn(params, "taskId"))
 	switch {
 	case t == nil:
 		return nil, &Error{Code: CodeInvalidParams, Message: "unknown task"}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
@@ -19,7 +19,7 @@ func TestInvalidRequestsAreRefusedWithTheirFirstFault(t *testing.T) {
 		`{"maxTokens":1,"messages":[` + use + `]}`:                                         "messages[0].content: expected a result for each tool use",
 		`{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":""}}]}`: "",
 	} {
-		o, err := mcpjson.Object([]byte(params))
+		o, err := jsonvalue.ReadObject([]byte(params))
 		require.NoError(t, err)
 		err = Validate(server.V20251125, o)
 		if want == "" {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Agent plays the model of a host that has a conversation of its own and answers marked conversations, too. In the
@@ -314,5 +315,5 @@ func example(schema json.RawMessage, depth int) json.RawMessage {
 			members = append(members, name, example(s.Properties[name], depth+1))
 		}
 	}
-	return dialect.Ordered(members...)
+	return jsonvalue.Ordered(members...)
 }

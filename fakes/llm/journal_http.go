@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // JournalPath serves the journal to programs in any language: GET returns it as JSON, DELETE calls [Server.Reset]. The
@@ -43,45 +44,45 @@ func (s *Server) journalDocument() json.RawMessage {
 	if unused == nil {
 		unused = []string{}
 	}
-	return dialect.Ordered("exchanges", exchanges, "dropped", s.Dropped(), "unused", unused)
+	return jsonvalue.Ordered("exchanges", exchanges, "dropped", s.Dropped(), "unused", unused)
 }
 
 func (s *Server) exchangeDocument(x *Exchange) json.RawMessage {
-	var ended, request any = dialect.Absent, dialect.Absent
+	var ended, request any = jsonvalue.Absent, jsonvalue.Absent
 	if !x.Ended.IsZero() {
 		ended = x.Ended
 	}
 	if x.Request != nil {
 		request = requestDocument(x.Request)
 	}
-	return dialect.Ordered("number", x.Number, "dialect", x.Dialect, "sideRequest", dialect.OrAbsent(x.SideRequest),
+	return jsonvalue.Ordered("number", x.Number, "dialect", x.Dialect, "sideRequest", jsonvalue.OrAbsent(x.SideRequest),
 		"method", x.Method, "path", x.Path, "header", trace.SelectHeader(x.Header, s.options.planted), "body", asJSON(x.Body),
-		"request", request, "owner", dialect.OrAbsent(x.Owner), "marks", listOrAbsent(x.Marks),
-		"rule", dialect.OrAbsent(x.Rule), "miss", dialect.OrAbsent(x.Miss), "refused", dialect.OrAbsent(x.Refused),
-		"fault", dialect.OrAbsent(x.Fault), "status", x.Status, "hungUp", dialect.OrAbsent(x.HungUp),
-		"closed", dialect.OrAbsent(x.Closed), "began", x.Began, "ended", ended)
+		"request", request, "owner", jsonvalue.OrAbsent(x.Owner), "marks", listOrAbsent(x.Marks),
+		"rule", jsonvalue.OrAbsent(x.Rule), "miss", jsonvalue.OrAbsent(x.Miss), "refused", jsonvalue.OrAbsent(x.Refused),
+		"fault", jsonvalue.OrAbsent(x.Fault), "status", x.Status, "hungUp", jsonvalue.OrAbsent(x.HungUp),
+		"closed", jsonvalue.OrAbsent(x.Closed), "began", x.Began, "ended", ended)
 }
 
 func requestDocument(r *Request) json.RawMessage {
 	messages := []json.RawMessage{}
 	for _, m := range r.Messages {
-		messages = append(messages, dialect.Ordered("role", m.Role, "content", blockDocuments(m.Content), "path", m.Path))
+		messages = append(messages, jsonvalue.Ordered("role", m.Role, "content", blockDocuments(m.Content), "path", m.Path))
 	}
 	var tools []json.RawMessage
 	for _, t := range r.Tools {
-		tools = append(tools, dialect.Ordered("name", t.Name, "description", dialect.OrAbsent(t.Description),
+		tools = append(tools, jsonvalue.Ordered("name", t.Name, "description", jsonvalue.OrAbsent(t.Description),
 			"inputSchema", jsonOrAbsent(t.InputSchema), "path", t.Path))
 	}
-	return dialect.Ordered("dialect", r.Dialect, "model", r.Model, "system", dialect.OrAbsent(r.System),
-		"messages", messages, "tools", listOrAbsent(tools), "toolChoice", dialect.OrAbsent(r.ToolChoice),
-		"maxTokens", dialect.OrAbsent(r.MaxTokens), "temperature", dialect.OrAbsent(r.Temperature),
+	return jsonvalue.Ordered("dialect", r.Dialect, "model", r.Model, "system", jsonvalue.OrAbsent(r.System),
+		"messages", messages, "tools", listOrAbsent(tools), "toolChoice", jsonvalue.OrAbsent(r.ToolChoice),
+		"maxTokens", jsonvalue.OrAbsent(r.MaxTokens), "temperature", jsonvalue.OrAbsent(r.Temperature),
 		"stopSequences", listOrAbsent(r.StopSequences), "stream", r.Stream, "turn", r.Turn())
 }
 
 func blockDocuments(blocks []Block) []json.RawMessage {
 	all := []json.RawMessage{}
 	for _, b := range blocks {
-		var raw any = dialect.Absent
+		var raw any = jsonvalue.Absent
 		if b.Type == dialect.Other {
 			raw = jsonOrAbsent(b.Raw)
 		}
@@ -89,24 +90,25 @@ func blockDocuments(blocks []Block) []json.RawMessage {
 		if b.Type == dialect.ToolResult {
 			content = blockDocuments(b.Content)
 		}
-		all = append(all, dialect.Ordered("type", b.Type, "text", dialect.OrAbsent(b.Text),
-			"signature", dialect.OrAbsent(b.Signature), "data", listOrAbsent(b.Data), "mimeType", dialect.OrAbsent(b.MimeType),
-			"id", dialect.OrAbsent(b.ID), "name", dialect.OrAbsent(b.Name), "input", jsonOrAbsent(b.Input),
-			"content", listOrAbsent(content), "isError", dialect.OrAbsent(b.IsError), "raw", raw, "path", b.Path))
+		all = append(all, jsonvalue.Ordered("type", b.Type, "text", jsonvalue.OrAbsent(b.Text),
+			"signature", jsonvalue.OrAbsent(b.Signature), "data", listOrAbsent(b.Data),
+			"mimeType", jsonvalue.OrAbsent(b.MimeType),
+			"id", jsonvalue.OrAbsent(b.ID), "name", jsonvalue.OrAbsent(b.Name), "input", jsonOrAbsent(b.Input),
+			"content", listOrAbsent(content), "isError", jsonvalue.OrAbsent(b.IsError), "raw", raw, "path", b.Path))
 	}
 	return all
 }
 
 func listOrAbsent[T any](list []T) any {
 	if len(list) == 0 {
-		return dialect.Absent
+		return jsonvalue.Absent
 	}
 	return list
 }
 
 func jsonOrAbsent(data []byte) any {
 	if data == nil {
-		return dialect.Absent
+		return jsonvalue.Absent
 	}
 	return asJSON(data)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // questions are a body of each dialect; %t is whether to stream.
@@ -92,8 +93,8 @@ func reason(name string, reply *dialect.Reply) StopReason {
 
 // The dialects that have thinking, without and with a signature.
 var (
-	thinking = dialect.Set(dialect.Ollama + " " + dialect.CohereChat)
-	signing  = dialect.Set(dialect.Anthropic + " " + dialect.OpenAIResponses + " " + dialect.Gemini)
+	thinking = jsonvalue.Set(dialect.Ollama + " " + dialect.CohereChat)
+	signing  = jsonvalue.Set(dialect.Anthropic + " " + dialect.OpenAIResponses + " " + dialect.Gemini)
 )
 
 // shown returns the blocks without what the dialect cannot carry or adds.

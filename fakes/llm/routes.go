@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // route is a codec's pattern, for conversations or side requests.
@@ -185,8 +186,8 @@ func (m *routingError) answer() dialect.Answer {
 		if m.status == http.StatusNotFound {
 			kind = "not_found_error"
 		}
-		told = dialect.Ordered("type", kind, "message", m.text)
+		told = jsonvalue.Ordered("type", kind, "message", m.text)
 	}
 	return dialect.Answer{Status: m.status, Header: h,
-		Chunks: [][]byte{dialect.Ordered("type", "error", "error", told)}}
+		Chunks: [][]byte{jsonvalue.Ordered("type", "error", "error", told)}}
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 )
 
@@ -56,7 +56,7 @@ var connections = []Client{
 				name, _ := m.Params()["name"].(string)
 				var conn net.Conn
 				for i := range 50 {
-					body := mcpjson.Marshal(object{"jsonrpc": "2.0", "id": 7000 + i, "method": "tools/call",
+					body := jsonvalue.Marshal(object{"jsonrpc": "2.0", "id": 7000 + i, "method": "tools/call",
 						"params": object{"name": name, "arguments": object{}, "_meta": b.meta()}})
 					conn = b.dial()
 					_ = b.build(http.MethodPost, "tools/call", name, bytes.NewReader(body)).Write(conn)

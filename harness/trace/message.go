@@ -3,7 +3,7 @@ package trace
 import (
 	"encoding/json"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Message is the JSON-RPC message of a frame. Members have their exact names and are as they were written; nil if
@@ -21,7 +21,7 @@ func ReadMessage(raw []byte) Message {
 	if len(raw) == 0 {
 		return Message{}
 	}
-	o, err := dialect.ReadMembers(raw)
+	o, err := jsonvalue.ReadMembers(raw)
 	if err != nil {
 		return Message{}
 	}

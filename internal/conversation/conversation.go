@@ -6,7 +6,7 @@ package conversation
 import (
 	"encoding/json"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Conversation is what happens during one call of a tool. It is valid in every revision that has what it uses.
@@ -95,7 +95,7 @@ func (a *Answer) Uses() []Block {
 }
 
 // JSON returns the steps as JSON. It panics if the conversation holds invalid JSON.
-func (c *Conversation) JSON() []byte { return mcpjson.Marshal(c.Steps) }
+func (c *Conversation) JSON() []byte { return jsonvalue.Marshal(c.Steps) }
 
 // ReadSteps replaces the steps with those in JSON. It returns an error if they have unknown members or the wrong form.
 func (c *Conversation) ReadSteps(raw []byte) error {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsontree"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func blank(text string) bool { return strings.TrimFunc(text, unicode.IsSpace) == "" }
@@ -72,7 +72,7 @@ func Simpler(n *jsontree.Node) []*jsontree.Node {
 }
 
 func (x *Exchange) repair() bool {
-	params, err := mcpjson.Object(x.Params)
+	params, err := jsonvalue.ReadObject(x.Params)
 	if err != nil {
 		return false
 	}
@@ -88,8 +88,8 @@ func (x *Exchange) repair() bool {
 	if len(offeredBy(params)) == 0 {
 		delete(params, "toolChoice")
 	}
-	params["messages"] = balanced(mcpjson.Messages(params), offeredBy(params))
-	x.Params = mcpjson.Marshal(params)
+	params["messages"] = balanced(jsonvalue.Messages(params), offeredBy(params))
+	x.Params = jsonvalue.Marshal(params)
 	x.Answer = x.Answer.repaired(offeredBy(params))
 	uses := x.Answer
 	for i := range x.Rounds {
@@ -152,15 +152,15 @@ func balanced(messages []map[string]any, offered []string) []any {
 	for i, m := range messages {
 		var results []map[string]any
 		if i+1 < len(messages) {
-			results = mcpjson.OfType(messages[i+1]["content"], "tool_result")
+			results = jsonvalue.OfType(messages[i+1]["content"], "tool_result")
 		}
 		keep(m, func(b map[string]any) bool {
 			switch b["type"] {
 			case "tool_use":
-				return slices.Contains(offered, mcpjson.Text(b, "name")) &&
+				return slices.Contains(offered, jsonvalue.TextIn(b, "name")) &&
 					slices.ContainsFunc(results, func(r map[string]any) bool { return r["toolUseId"] == b["id"] })
 			case "tool_result":
-				return before != nil && slices.ContainsFunc(mcpjson.OfType(before["content"], "tool_use"),
+				return before != nil && slices.ContainsFunc(jsonvalue.OfType(before["content"], "tool_use"),
 					func(use map[string]any) bool { return use["id"] == b["toolUseId"] })
 			}
 			return true

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // random is a source of random choices.
@@ -204,4 +204,4 @@ func (r *random) image() object {
 
 func said(text string) object { return object{"type": "text", "text": text} }
 
-func raw(v any) []byte { return mcpjson.Marshal(v) }
+func raw(v any) []byte { return jsonvalue.Marshal(v) }

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
@@ -47,7 +47,7 @@ func (x *Exchange) validate(revision, at string) error {
 	if err := schema.Validate(revision, schema.CreateMessageRequestParams, x.Params); err != nil {
 		return fmt.Errorf("%s.params: %w", at, err)
 	}
-	params, err := mcpjson.Object(x.Params)
+	params, err := jsonvalue.ReadObject(x.Params)
 	if err != nil {
 		return fmt.Errorf("%s.params: %w", at, err)
 	}
@@ -101,15 +101,15 @@ func (r *Round) params(revision string, before map[string]any, uses []Block) (ma
 	whole := maps.Clone(merged)
 	whole["messages"] = []any{
 		map[string]any{"role": "assistant", "content": said}, map[string]any{"role": "user", "content": results}}
-	raw := mcpjson.Marshal(whole)
+	raw := jsonvalue.Marshal(whole)
 	if err := schema.Validate(revision, schema.CreateMessageRequestParams, raw); err != nil {
 		return nil, err
 	}
-	read, err := mcpjson.Object(raw)
+	read, err := jsonvalue.ReadObject(raw)
 	if err != nil {
 		return nil, err
 	}
-	if faults := validity.UnusualResults(mcpjson.Messages(read)[1]["content"], "results"); len(faults) > 0 {
+	if faults := validity.UnusualResults(jsonvalue.Messages(read)[1]["content"], "results"); len(faults) > 0 {
 		return nil, &faults[0]
 	}
 	return merged, nil
@@ -139,7 +139,7 @@ func offeredBy(params map[string]any) []string {
 	var names []string
 	for _, tool := range tools {
 		if o, ok := tool.(map[string]any); ok {
-			names = append(names, mcpjson.Text(o, "name"))
+			names = append(names, jsonvalue.TextIn(o, "name"))
 		}
 	}
 	return names

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // choiceOf returns the mode of the tool choice; auto by default.
 func choiceOf(params map[string]any) string {
 	choice, _ := params["toolChoice"].(map[string]any)
-	if mode := mcpjson.Text(choice, "mode"); mode != "" {
+	if mode := jsonvalue.TextIn(choice, "mode"); mode != "" {
 		return mode
 	}
 	return "auto"
@@ -76,7 +76,7 @@ func (b *Block) validate(offered []string) error {
 	case !slices.Contains(offered, b.Name):
 		return fmt.Errorf(": the tool %q is not in tools", b.Name)
 	}
-	if _, err := mcpjson.Object(b.Input); err != nil {
+	if _, err := jsonvalue.ReadObject(b.Input); err != nil {
 		return fmt.Errorf(".input: %w", err)
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // history is what the messages so far say about the next one.
@@ -36,7 +36,7 @@ func at(n int) string { return fmt.Sprintf("messages[%d].content", n) }
 // blocksOf yields the blocks of a content with their paths, given that of the content. Invalid content has none.
 func blocksOf(content any, path string) iter.Seq2[string, map[string]any] {
 	return func(yield func(string, map[string]any) bool) {
-		blocks, _ := mcpjson.Blocks(content)
+		blocks, _ := jsonvalue.Blocks(content)
 		_, several := content.([]any)
 		for i, b := range blocks {
 			at := path
@@ -57,9 +57,9 @@ func (h *history) check(n int, m map[string]any, later []map[string]any) {
 	for path, b := range blocksOf(m["content"], at(n)) {
 		switch b["type"] {
 		case "tool_use":
-			h.use(path, m["role"], mcpjson.Text(b, "id"), uses)
+			h.use(path, m["role"], jsonvalue.TextIn(b, "id"), uses)
 		case "tool_result":
-			h.result(path, m["role"], mcpjson.Text(b, "toolUseId"), results)
+			h.result(path, m["role"], jsonvalue.TextIn(b, "toolUseId"), results)
 			continue
 		}
 		others++
@@ -81,7 +81,7 @@ func (h *history) check(n int, m map[string]any, later []map[string]any) {
 
 func hasResults(messages []map[string]any) bool {
 	for _, m := range messages {
-		if len(mcpjson.OfType(m["content"], "tool_result")) > 0 {
+		if len(jsonvalue.OfType(m["content"], "tool_result")) > 0 {
 			return true
 		}
 	}

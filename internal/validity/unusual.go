@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The rules of requests that every provider takes.
@@ -27,9 +27,9 @@ func Unusual(params map[string]any) []Fault {
 	tools, _ := params["tools"].([]any)
 	for _, tool := range tools {
 		o, _ := tool.(map[string]any)
-		u.offered = append(u.offered, mcpjson.Text(o, "name"))
+		u.offered = append(u.offered, jsonvalue.TextIn(o, "name"))
 	}
-	messages := mcpjson.Messages(params)
+	messages := jsonvalue.Messages(params)
 	for i, m := range messages {
 		if (i == 0 || i == len(messages)-1) && m["role"] != "user" {
 			u.add(FirstOrLast, fmt.Sprintf("messages[%d].role", i), "expected the first and the last message to be the user's")
@@ -64,7 +64,7 @@ func (u *unusual) content(content any, path string, ofMessage bool) {
 		none = false
 		switch b["type"] {
 		case "text":
-			if ofMessage && strings.TrimSpace(mcpjson.Text(b, "text")) == "" {
+			if ofMessage && strings.TrimSpace(jsonvalue.TextIn(b, "text")) == "" {
 				u.add(BlankText, at, "expected a text, found only blanks")
 			}
 		case "tool_use":
@@ -81,7 +81,7 @@ func (u *unusual) content(content any, path string, ofMessage bool) {
 }
 
 func (u *unusual) use(b map[string]any, at string) {
-	id, name := mcpjson.Text(b, "id"), mcpjson.Text(b, "name")
+	id, name := jsonvalue.TextIn(b, "id"), jsonvalue.TextIn(b, "name")
 	switch {
 	case id == "" || u.ids[id]:
 		u.add(UsedID, at, "expected a new id that is not empty, found %q", id)
@@ -98,7 +98,7 @@ var mediaType = regexp.MustCompile(`^(image image|audio audio)/[a-z0-9.+-]{3,}$`
 func (u *unusual) medium(b map[string]any, at string) {
 	switch b["type"] {
 	case "image", "audio":
-		data, err := base64.StdEncoding.DecodeString(mcpjson.Text(b, "data"))
+		data, err := base64.StdEncoding.DecodeString(jsonvalue.TextIn(b, "data"))
 		if err != nil || len(data) == 0 || !mediaType.MatchString(fmt.Sprint(b["type"], " ", b["mimeType"])) {
 			u.add(Unreadable, at, "expected data in base64, and a type such as %v/png", b["type"])
 		}
@@ -107,8 +107,8 @@ func (u *unusual) medium(b map[string]any, at string) {
 		if !ok {
 			resource = b
 		}
-		if !strings.Contains(mcpjson.Text(resource, "uri"), ":") {
-			u.add(Unreadable, at, "expected a uri, found %q", mcpjson.Text(resource, "uri"))
+		if !strings.Contains(jsonvalue.TextIn(resource, "uri"), ":") {
+			u.add(Unreadable, at, "expected a uri, found %q", jsonvalue.TextIn(resource, "uri"))
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
@@ -88,7 +88,7 @@ func Check(revision string, params map[string]any) []Fault {
 	maps.DeleteFunc(known, func(name string, value any) bool {
 		return !slices.Contains(required, name) || value == nil && (name == "tools" || name == "toolChoice")
 	})
-	if err := schema.Validate(revision, schema.CreateMessageRequestParams, mcpjson.Marshal(known)); err != nil {
+	if err := schema.Validate(revision, schema.CreateMessageRequestParams, jsonvalue.Marshal(known)); err != nil {
 		f := Fault{Kind: BadSchema, Message: err.Error()}
 		var at *schema.Error
 		if errors.As(err, &at) {
@@ -107,7 +107,7 @@ func Rules(params map[string]any) []Fault {
 		found = append(found, Fault{TokenLimit, "maxTokens",
 			fmt.Sprintf("expected a whole number above 0, found %s", params["maxTokens"])})
 	}
-	messages := mcpjson.Messages(params)
+	messages := jsonvalue.Messages(params)
 	if len(messages) == 0 {
 		found = append(found, Fault{NoMessages, "messages", "expected at least one message, found none"})
 	}
@@ -139,7 +139,7 @@ func checkMedia(messages []map[string]any) []Fault {
 			if b["type"] != "image" && b["type"] != "audio" {
 				continue
 			}
-			if _, err := base64.StdEncoding.DecodeString(mcpjson.Text(b, "data")); err != nil {
+			if _, err := base64.StdEncoding.DecodeString(jsonvalue.TextIn(b, "data")); err != nil {
 				found = append(found, Fault{BadMedia, path + ".data", fmt.Sprintf("expected base64, found %v", err)})
 			}
 		}
@@ -154,7 +154,7 @@ func checkTools(value any) []Fault {
 	for i, item := range tools {
 		tool, _ := item.(map[string]any)
 		at := fmt.Sprintf("tools[%d]", i)
-		if mcpjson.Text(tool, "name") == "" {
+		if jsonvalue.TextIn(tool, "name") == "" {
 			found = append(found, Fault{ToolName, at + ".name", "expected a name, found none"})
 		}
 		found = append(found, checkSchema(tool["inputSchema"], at+".inputSchema")...)

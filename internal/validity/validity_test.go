@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/malformed"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
@@ -15,7 +15,7 @@ const revision = "2025-11-25"
 
 func read(t *testing.T, params string) map[string]any {
 	t.Helper()
-	o, err := mcpjson.Object([]byte(params))
+	o, err := jsonvalue.ReadObject([]byte(params))
 	require.NoError(t, err, params)
 	return o
 }
@@ -173,7 +173,7 @@ func TestWhatTheSchemaForbidsIsInvalid(t *testing.T) {
 		valid, both := 0, 0
 		for n := range 300 {
 			raw := malformed.Generate(revision, 5, n).Params
-			o, err := mcpjson.Object(raw)
+			o, err := jsonvalue.ReadObject(raw)
 			if err != nil {
 				continue
 			}

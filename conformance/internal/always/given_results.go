@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // compareResults compares the tool results of a turn, by id.
@@ -73,7 +74,7 @@ func (c *comparison) partsOf(w *item) (texts, parts []string) {
 		case b.Type == dialect.Text && strings.TrimSpace(b.Text) != "":
 			texts = append(texts, b.Text)
 		case b.Type == dialect.Other:
-			var o, resource dialect.Object
+			var o, resource jsonvalue.Object
 			_ = json.Unmarshal(b.Raw, &o) // valid params have objects
 			_ = o.Read("resource", &resource)
 			names := []string{"uri"}
@@ -207,7 +208,7 @@ func tellsFailure(value any, sent []string) bool {
 }
 
 // namesTool has the members of a result that name the tool or its use.
-var namesTool = dialect.Set("id name tool_name tool_call_id tool_use_id call_id toolUseId")
+var namesTool = jsonvalue.Set("id name tool_name tool_call_id tool_use_id call_id toolUseId")
 
 // isTrue reports whether a member says that the tool failed.
 func isTrue(name string, value any) bool {

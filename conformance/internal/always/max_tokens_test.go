@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func TestEveryModelRequestAllowsAtMostMaxTokens(t *testing.T) {
@@ -28,7 +28,7 @@ func TestEveryModelRequestAllowsAtMostMaxTokens(t *testing.T) {
 			s.Asks(&changed).Prompts(asked).Answers(answer)
 		}
 	}
-	unlimited := tracetest.Without(string(dialect.Marshal(tracetest.AsChat(asked))), "max_tokens")
+	unlimited := tracetest.Without(string(jsonvalue.Marshal(tracetest.AsChat(asked))), "max_tokens")
 	judges(t, "max-tokens", "basic/question",
 		passes("as many", tokens(1000)),
 		passes("fewer", tokens(16)),

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
@@ -86,7 +86,7 @@ func isValid(e *evidence.Case, r *evidence.Round) bool {
 	if r.Hostile || r.Params == nil {
 		return false
 	}
-	params, err := mcpjson.Object(r.Raw)
+	params, err := jsonvalue.ReadObject(r.Raw)
 	return err == nil && validity.Undeclared(params, r.Declared.Declares) == nil &&
 		validity.Check(string(e.Revision), params) == nil
 }
@@ -135,7 +135,7 @@ func invalidParams(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *
 	if !llm.FactsOf(x.Request.Dialect).Native || validate(r.Raw) != nil {
 		return nil
 	}
-	body := mcpjson.Marshal(withoutNulls(evidence.DecodeJSON(x.Request.Body)))
+	body := jsonvalue.Marshal(withoutNulls(evidence.DecodeJSON(x.Request.Body)))
 	if err := validate(body); err != nil && !strings.Contains(err.Error(), "missing property") {
 		return invalidRequest.found("valid params", err.Error())
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // weatherTalk is a history with two tools, a failed one among the results, and an image.
@@ -84,7 +84,7 @@ func correctBody(t *testing.T, d, params string) string {
 		body, _ = io.ReadAll(r.Body)
 		return nil, errors.New("enough")
 	})
-	p, err := mcpjson.Object([]byte(params))
+	p, err := jsonvalue.ReadObject([]byte(params))
 	require.NoError(t, err)
 	m := model.New(model.Options{Dialect: d, URL: "http://model", HTTP: &http.Client{Transport: transport}, Plain: true})
 	_, err = m.Sample(context.Background(), p)

@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // reports is a sampling request with the token "a", and progress of the client: a token and a value in turn.
 func reports(notes ...string) steps {
 	const meta = `"_meta":{"progressToken":"a"},`
 	return func(s *session) {
-		s.Asks(json.RawMessage(`{` + meta + string(dialect.Marshal(asked))[1:]))
+		s.Asks(json.RawMessage(`{` + meta + string(jsonvalue.Marshal(asked))[1:]))
 		for i := 0; i < len(notes); i += 2 {
 			s.Frame(s.CaseID, trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/progress","params":`+
 				`{"progressToken":`+notes[i]+`,"progress":`+notes[i+1]+`}}`)

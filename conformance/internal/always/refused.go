@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // aboutMedia and aboutNames match the refusals of a provider that a correct client may cause: it need not know what its
@@ -56,7 +56,7 @@ func hasOddNames(params *dialect.Request) bool {
 
 // canBeAccepted reports whether the provider accepts the sampling request as the built-in client writes it.
 func canBeAccepted(raw []byte, provider string) bool {
-	params, err := mcpjson.Object(raw)
+	params, err := jsonvalue.ReadObject(raw)
 	if err != nil {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // rendered is a tool result as the model was given it: no rule says how a client writes what the server sent.
@@ -170,7 +171,7 @@ func isJSONOf(value any, text string) bool {
 		same, _ := sameJSON([]byte(v), []byte(text))
 		return same && strings.HasPrefix(strings.TrimSpace(v), "{")
 	case map[string]any, []any:
-		same, _ := sameJSON(dialect.Marshal(value), []byte(text))
+		same, _ := sameJSON(jsonvalue.Marshal(value), []byte(text))
 		return same
 	}
 	return false
@@ -223,7 +224,7 @@ func at(doc []byte, path string) json.RawMessage {
 	if doc == nil || !json.Valid(doc) {
 		return nil
 	}
-	line := dialect.Marshal(json.RawMessage(doc))
+	line := jsonvalue.Marshal(json.RawMessage(doc))
 	start, end, found := evidence.Locate(line, path)
 	if !found {
 		return nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
@@ -126,7 +126,7 @@ func withoutTornInputs(result json.RawMessage) json.RawMessage {
 	if !found {
 		return result
 	}
-	return dialect.Marshal(o)
+	return jsonvalue.Marshal(o)
 }
 
 // inputResults are the types of responses to other input requests, by method.

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 const block = `{"type":"text","text":"hello"}`
@@ -52,7 +52,7 @@ func TestResultsAreValid(t *testing.T) {
 		return func(s *session) {
 			s.Asks(asked)
 			for _, end := range calls {
-				s.Prompt(string(dialect.Marshal(asked)), end)
+				s.Prompt(string(jsonvalue.Marshal(asked)), end)
 			}
 			s.Answers(result)
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // eachRetry returns a judge that passes, with the message, unless fault returns a verdict for a retry of the case.
@@ -84,7 +84,7 @@ var sameParams = check.Check{
 				ShowAs("retry", retry.At(member), "%s", check.OrMissing(is)))
 		}
 		if from.Method != retry.Method {
-			return differ("method", dialect.Marshal(from.Method), dialect.Marshal(retry.Method))
+			return differ("method", jsonvalue.Marshal(from.Method), jsonvalue.Marshal(retry.Method))
 		}
 		for _, member := range []string{"name", "uri", "arguments"} {
 			was, is := from.Params[member], retry.Params[member]

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // number returns how two numbers are compared.
@@ -47,7 +47,7 @@ func differing(path string, want, found any, same func(a, b json.Number) bool) (
 	case []any:
 		f, ok := found.([]any)
 		for i := range min(len(w), len(f)) {
-			if at, w, f := differing(dialect.At(path, i), w[i], f[i], same); at != "" {
+			if at, w, f := differing(jsonvalue.At(path, i), w[i], f[i], same); at != "" {
 				return at, w, f
 			}
 		}
@@ -93,4 +93,4 @@ func differingMember(path string, want, found map[string]any, same func(a, b jso
 	return "", "", ""
 }
 
-func compact(v any) string { return evidence.Clip(string(dialect.Marshal(v))) }
+func compact(v any) string { return evidence.Clip(string(jsonvalue.Marshal(v))) }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // SameSchema reports whether a model request offers a tool with the input schema that the server sent, as far as its
@@ -132,7 +133,7 @@ func definitionsOf(schema map[string]any) map[string]any {
 // strict schema, or with one that is not in a member for full schemas.
 func limitsSchemas(given *dialect.Request, tool *dialect.Tool, full []string) (limited, strict bool) {
 	declared := at(given.Body, tool.Path)
-	var o dialect.Object
+	var o jsonvalue.Object
 	_ = json.Unmarshal(declared, &o) // an invalid declaration limits nothing
 	strict = string(o["strict"]) == "true" || string(at(declared, "function.strict")) == "true"
 	return strict || full != nil && !slices.ContainsFunc(full, o.Has), strict
@@ -193,9 +194,10 @@ type schemas struct {
 }
 
 // asserts are the keywords that make a schema accept less. A client must not add them.
-var asserts = dialect.Set("type enum const items prefixItems properties patternProperties required anyOf oneOf allOf " +
-	"not if then else pattern format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf " +
-	"minItems maxItems uniqueItems contains minProperties maxProperties dependentRequired dependentSchemas propertyNames")
+var asserts = jsonvalue.Set("type enum const items prefixItems properties patternProperties required anyOf oneOf " +
+	"allOf not if then else pattern format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum " +
+	"multipleOf minItems maxItems uniqueItems contains minProperties maxProperties dependentRequired " +
+	"dependentSchemas propertyNames")
 
 // same reports whether a schema is the wanted one. A client may close it, let an optional property be null, add words
 // to a description, omit empty values, reorder sets, and write types in capitals, as Gemini does.

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // splitsTypes reports whether a schema has variants and the other one a list of types.
@@ -35,10 +35,10 @@ func byType(schema map[string]any) any {
 
 // typeWords are the keywords that assert something of one type only.
 var typeWords = map[string]map[string]bool{
-	"string": dialect.Set("minLength maxLength pattern format"),
-	"number": dialect.Set("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
-	"array":  dialect.Set("items prefixItems minItems maxItems uniqueItems contains"),
-	"object": dialect.Set("properties required additionalProperties patternProperties minProperties maxProperties"),
+	"string": jsonvalue.Set("minLength maxLength pattern format"),
+	"number": jsonvalue.Set("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+	"array":  jsonvalue.Set("items prefixItems minItems maxItems uniqueItems contains"),
+	"object": jsonvalue.Set("properties required additionalProperties patternProperties minProperties maxProperties"),
 }
 
 // ofOneType returns a schema with the keywords of a variant, without those that say nothing of the variant's type.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // planted is a run with a planted key.
@@ -58,7 +58,7 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 		"the key of a URL's user": {"https://:" + key + "@provider.example", "the key"},
 	} {
 		judges(t, rule, caseID,
-			fails(name, planted(tells(caseID, string(dialect.Marshal(leak.message)))), "found "+leak.found))
+			fails(name, planted(tells(caseID, string(jsonvalue.Marshal(leak.message)))), "found "+leak.found))
 	}
 	judges(t, rule, caseID,
 		fails("in pieces", planted(tells(caseID, fmt.Sprintf(`[%q,%q,%q]`, key[:20], key[20:len(key)-4],

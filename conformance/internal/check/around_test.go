@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // told are the steps as lines, those with evidence marked.
@@ -68,7 +69,7 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native,
 				"basic/question").Asks(tracetest.Asking(story.Question))
-			s.Prompt(string(dialect.Marshal(tracetest.Asking(story.Question))), c.end)
+			s.Prompt(string(jsonvalue.Marshal(tracetest.Asking(story.Question))), c.end)
 			s.Refuses(-32603, "the model failed")
 			require.Equal(t, []string{
 				"client > server: tools/call, id 7",

@@ -2,7 +2,7 @@ package check
 
 import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // NotReached is the verdict for a case that ended before a step of the server.
@@ -41,5 +41,5 @@ func NotRefused(e *evidence.Case, r *evidence.ServerRequest, what string) *Verdi
 
 // ShowTask adds a state of a task to a verdict.
 func (v Verdict) ShowTask(s *evidence.TaskState) Verdict {
-	return v.ShowJSON(s.Place, dialect.Marshal(s.Object))
+	return v.ShowJSON(s.Place, jsonvalue.Marshal(s.Object))
 }

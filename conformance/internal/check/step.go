@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The parties on the two wires.
@@ -143,7 +143,7 @@ func oneLine(text string) string {
 
 // describeResult names a result by its type, if it has one.
 func describeResult(result json.RawMessage) string {
-	var o dialect.Object
+	var o jsonvalue.Object
 	_ = json.Unmarshal(result, &o) // a value that is not an object has no type
 	if t := o.Text("resultType"); t != "" {
 		return "result (" + t + ")"

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // MethodCancelled is the method of the notification that cancels a request.
@@ -18,8 +18,8 @@ func CancelOf(m *Message) (json.RawMessage, bool) {
 	if m.Method != MethodCancelled || m.ID != nil {
 		return nil, false
 	}
-	var params dialect.Object
-	_ = dialect.ReadPart(m.Params, &params) // invalid params name nothing
+	var params jsonvalue.Object
+	_ = jsonvalue.ReadPart(m.Params, &params) // invalid params name nothing
 	return params["requestId"], true
 }
 

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // CarryingRequest is a call of the second era, or one of its retries, with the input that its result requests
@@ -18,9 +18,9 @@ type CarryingRequest struct {
 	// ID is the JSON-RPC id as it was written.
 	ID     json.RawMessage
 	Method string
-	Params dialect.Object
+	Params jsonvalue.Object
 	// Responses holds its inputResponses by key; nil if missing or invalid.
-	Responses dialect.Object
+	Responses jsonvalue.Object
 	// InputRequired is its result, if that asks for input; else nil.
 	InputRequired *InputRequired
 	// Retries holds the requests that respond to InputRequired, in order; a correct client sends one.
@@ -45,7 +45,7 @@ func (in *InputRequired) Keys() []string { return slices.Sorted(maps.Keys(in.Req
 // addCarryingRequest adds a call or a retry.
 func (ev *Case) addCarryingRequest(e *trace.Event, m *Message) {
 	l := &CarryingRequest{Place: Place{e.Ref(), "params", "call"}, ID: m.ID, Method: m.Method}
-	_ = dialect.ReadPart(m.Params, &l.Params) // Invalid params are empty.
+	_ = jsonvalue.ReadPart(m.Params, &l.Params) // Invalid params are empty.
 	_ = l.Params.Read("inputResponses", &l.Responses)
 	if from := ev.continued(l); from != nil {
 		from.Retries = append(from.Retries, l)
@@ -103,8 +103,8 @@ func (ev *Case) continued(l *CarryingRequest) *CarryingRequest {
 
 // addInputRequired adds a result that asks for input to the request that it answers.
 func (ev *Case) addInputRequired(e *trace.Event, m *Message) {
-	var result, requests dialect.Object
-	_ = dialect.ReadPart(m.Result, &result) // An invalid result asks for nothing.
+	var result, requests jsonvalue.Object
+	_ = jsonvalue.ReadPart(m.Result, &result) // An invalid result asks for nothing.
 	in := &InputRequired{
 		Place: Place{e.Ref(), "result", "result"}, Type: result.Text("resultType"), Requests: map[string]string{},
 	}

@@ -3,8 +3,8 @@ package evidence
 import (
 	"encoding/json"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // ClientRequest is what a request of the client declares: in the second era in its _meta, in the first in the params
@@ -41,8 +41,8 @@ func (s *Session) addRequest(e *trace.Event, m *Message) {
 	if e.Frame.Raw.IsZero() || m.Method == "" || m.ID == nil || s.Revision.Modern() && m.Method == "initialize" {
 		return
 	}
-	var params, meta dialect.Object
-	_ = dialect.ReadPart(m.Params, &params) // Invalid params declare nothing.
+	var params, meta jsonvalue.Object
+	_ = jsonvalue.ReadPart(m.Params, &params) // Invalid params declare nothing.
 	r := ClientRequest{Place: Place{e.Ref(), "params", m.Method}, Method: m.Method, ID: m.ID, Session: e.Frame.Session}
 	if http := e.Frame.HTTP; http != nil {
 		r.Header = http.Header
@@ -117,8 +117,8 @@ func (r *ClientRequest) Declared(path ...string) json.RawMessage {
 	}
 	value := r.Capabilities
 	for _, name := range path {
-		var o dialect.Object
-		if dialect.ReadPart(value, &o) != nil {
+		var o jsonvalue.Object
+		if jsonvalue.ReadPart(value, &o) != nil {
 			return nil
 		}
 		value = o[name]

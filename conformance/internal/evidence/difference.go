@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // whole is the length up to which a difference shows both texts whole.
@@ -35,7 +35,7 @@ func JSONDifference(want, got []byte) (wanted, found string) {
 	if a == nil || b == nil {
 		return Difference(string(want), string(got))
 	}
-	wanted, found = string(dialect.Marshal(a)), string(dialect.Marshal(b))
+	wanted, found = string(jsonvalue.Marshal(a)), string(jsonvalue.Marshal(b))
 	if len(wanted) <= whole && len(found) <= whole {
 		return wanted, found
 	}
@@ -50,7 +50,7 @@ func JSONDifference(want, got []byte) (wanted, found string) {
 			text, _ = Difference(text, otherText)
 			return text
 		}
-		return Clip(string(dialect.Marshal(v)))
+		return Clip(string(jsonvalue.Marshal(v)))
 	}
 	return at(path, show(first, second)), at(path, show(second, first))
 }
@@ -120,7 +120,7 @@ func item(list []any, i int) any {
 
 // ValueAt returns the value at a path of a JSON document, compact; the whole document if nothing is there.
 func ValueAt(doc json.RawMessage, path string) json.RawMessage {
-	compact := dialect.Marshal(doc)
+	compact := jsonvalue.Marshal(doc)
 	if start, end, found := Locate(compact, path); found {
 		return compact[start:end]
 	}

@@ -7,9 +7,9 @@ import (
 	"math/big"
 	"strconv"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Codes of JSON-RPC errors.
@@ -32,7 +32,7 @@ func ReadMessage(raw []byte) Message {
 	m := Message{Message: trace.ReadMessage(raw)}
 	if m.Error != nil {
 		m.Err, m.RawErr = &server.RPCError{}, m.Error
-		if err := dialect.ReadPart(m.Error, m.Err); err != nil {
+		if err := jsonvalue.ReadPart(m.Error, m.Err); err != nil {
 			m.Err = &server.RPCError{Message: "an error that is not well-formed: " + Compact(m.Error)}
 		}
 	}
@@ -69,8 +69,8 @@ func (m *Message) IsResponse() bool { return m.Method == "" && (m.Result != nil 
 
 // HasMember reports whether raw is an object with the member, and the member is not null.
 func HasMember(raw json.RawMessage, name string) bool {
-	var o dialect.Members
-	_ = dialect.ReadPart(raw, &o) // An invalid object has no members.
+	var o jsonvalue.Members
+	_ = jsonvalue.ReadPart(raw, &o) // An invalid object has no members.
 	return o.Has(name)
 }
 

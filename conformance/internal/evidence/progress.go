@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // ProgressNote is a progress notification of the client.
@@ -24,8 +24,8 @@ func (s *Session) Progress() []ProgressNote {
 		if m.Method != "notifications/progress" {
 			continue
 		}
-		var params dialect.Object
-		_ = dialect.ReadPart(m.Params, &params) // invalid params have no token
+		var params jsonvalue.Object
+		_ = jsonvalue.ReadPart(m.Params, &params) // invalid params have no token
 		value, err := strconv.ParseFloat(string(params["progress"]), 64)
 		if err != nil {
 			value = math.NaN()
@@ -41,8 +41,8 @@ func (r *Round) Token() json.RawMessage { return TokenIn(r.Raw) }
 
 // TokenIn returns the progress token in the _meta of params as it was written; nil for none.
 func TokenIn(params json.RawMessage) json.RawMessage {
-	var o, meta dialect.Object
-	_ = dialect.ReadPart(params, &o) // invalid params have no token
+	var o, meta jsonvalue.Object
+	_ = jsonvalue.ReadPart(params, &o) // invalid params have no token
 	_ = o.Read("_meta", &meta)
 	return meta["progressToken"]
 }

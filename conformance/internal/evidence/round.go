@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // add adds an event of the call.
@@ -124,8 +125,8 @@ func (ev *Case) addRound(at Place, id string, params json.RawMessage) *Round {
 
 // addInputRequests adds a round for each sampling request of an InputRequiredResult.
 func (ev *Case) addInputRequests(e *trace.Event, result json.RawMessage) {
-	var required, requests dialect.Object
-	if dialect.ReadPart(result, &required) != nil || required.Text("resultType") != "input_required" ||
+	var required, requests jsonvalue.Object
+	if jsonvalue.ReadPart(result, &required) != nil || required.Text("resultType") != "input_required" ||
 		required.Read("inputRequests", &requests) != nil {
 		return
 	}
@@ -143,8 +144,8 @@ func (ev *Case) addInputRequests(e *trace.Event, result json.RawMessage) {
 
 // addInputResponses adds the answers in a retry.
 func (ev *Case) addInputResponses(e *trace.Event, params json.RawMessage) {
-	var retry, responses dialect.Object
-	_ = dialect.ReadPart(params, &retry) // Invalid params answer nothing.
+	var retry, responses jsonvalue.Object
+	_ = jsonvalue.ReadPart(params, &retry) // Invalid params answer nothing.
 	_ = retry.Read("inputResponses", &responses)
 	for _, r := range ev.Rounds {
 		if result, ok := responses[r.Key]; ok {

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // ServerRequest is a request of the server, and the client's response to it.
@@ -17,13 +17,13 @@ type ServerRequest struct {
 	// ID is the id as it was written.
 	ID json.RawMessage
 	// Params are the params; nil if they are missing or not an object.
-	Params dialect.Object
+	Params jsonvalue.Object
 	// Response is the first response; nil for none.
 	Response *Answer
 }
 
 // Result returns the result; nil for none that is an object.
-func (r *ServerRequest) Result() dialect.Object {
+func (r *ServerRequest) Result() jsonvalue.Object {
 	if r.Response == nil {
 		return nil
 	}
@@ -65,9 +65,9 @@ func responseTo(r *ServerRequest, e *trace.Event, m *Message) *Answer {
 }
 
 // ObjectOf decodes a JSON object; nil for anything else.
-func ObjectOf(raw json.RawMessage) dialect.Object {
-	var o dialect.Object
-	if !json.Valid(raw) || dialect.ReadPart(raw, &o) != nil {
+func ObjectOf(raw json.RawMessage) jsonvalue.Object {
+	var o jsonvalue.Object
+	if !json.Valid(raw) || jsonvalue.ReadPart(raw, &o) != nil {
 		return nil
 	}
 	return o
@@ -107,4 +107,4 @@ func DifferentMember(a, b json.RawMessage) string {
 }
 
 // normal is JSON in a form that does not depend on the order of members.
-func normal(raw json.RawMessage) string { return string(dialect.Marshal(DecodeJSON(raw))) }
+func normal(raw json.RawMessage) string { return string(jsonvalue.Marshal(DecodeJSON(raw))) }

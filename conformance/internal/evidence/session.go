@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // OverStdio reports whether the transport was stdio.
@@ -41,7 +41,7 @@ func (s *Session) addFromClient(e *trace.Event, m *Message) {
 	}
 	s.addRequest(e, m)
 	s.addToolCancel(e, m)
-	if version, _ := dialect.TextOf(m.Version); version != "2.0" && (m.Method != "" || m.IsResponse()) {
+	if version, _ := jsonvalue.TextOf(m.Version); version != "2.0" && (m.Method != "" || m.IsResponse()) {
 		s.Unversioned = append(s.Unversioned, Place{e.Ref(), "jsonrpc", "a message of the client"})
 	}
 }
@@ -97,8 +97,8 @@ func (s *Session) addSessionFrame(e *trace.Event, m *Message) {
 	}
 	switch {
 	case m.Method == "tools/call":
-		var p dialect.Object
-		_ = dialect.ReadPart(m.Params, &p) // A call with invalid params has no tool name.
+		var p jsonvalue.Object
+		_ = jsonvalue.ReadPart(m.Params, &p) // A call with invalid params has no tool name.
 		s.ForeignCalls = append(s.ForeignCalls, ForeignCall{Place{e.Ref(), "params.name", "tools/call"}, p.Text("name")})
 	case m.IsResponse():
 		s.UnmatchedResponses = append(s.UnmatchedResponses,
@@ -128,8 +128,8 @@ func (s *Session) addSessionResponse(e *trace.Event, m *Message) {
 // noteInitialize notes another revision in an initialize request. A request without a revision is invalid and names
 // none.
 func (s *Session) noteInitialize(m *Message) {
-	var p dialect.Object
-	_ = dialect.ReadPart(m.Params, &p)
+	var p jsonvalue.Object
+	_ = jsonvalue.ReadPart(m.Params, &p)
 	switch version := p.Text("protocolVersion"); {
 	case s.Revision.Modern():
 		s.Foreign, s.Tried = true, cmp.Or(version, "initialize, which only older revisions have")
@@ -144,8 +144,8 @@ func ModernVersion(f *trace.Frame, m *Message) string {
 	if f.HTTP != nil {
 		named = append(named, f.HTTP.Header["Mcp-Protocol-Version"])
 	}
-	var params, meta dialect.Object
-	_ = dialect.ReadPart(m.Params, &params) // Invalid params name no revision.
+	var params, meta jsonvalue.Object
+	_ = jsonvalue.ReadPart(m.Params, &params) // Invalid params name no revision.
 	_ = params.Read("_meta", &meta)
 	for _, version := range append(named, meta.Text(MetaVersion)) {
 		if server.Revision(version).Modern() {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // SamplingTasks is the path of the capability of a client that takes sampling requests as tasks.
@@ -39,7 +39,7 @@ type Task struct {
 // TaskState is a task as a message of the client shows it.
 type TaskState struct {
 	Place
-	dialect.Object
+	jsonvalue.Object
 	// Status is "" if it is not a string.
 	Status string
 	// Source is the method of the request or notification that shows it; "" for the creation.
@@ -75,12 +75,12 @@ func (ev *Case) Task() *Task {
 	if t.ID == "" {
 		return nil
 	}
-	add := func(at Place, task dialect.Object, source string, asked int) {
+	add := func(at Place, task jsonvalue.Object, source string, asked int) {
 		t.States = append(t.States, TaskState{at, task, task.Text("status"), source, order[at.Ref], asked})
 	}
 	add(result.At("task"), created, "", order[ev.Rounds[0].Asked.Ref])
 	for _, r := range t.Requests {
-		t.shown(r, func(at Place, task dialect.Object) { add(at, task, r.Method, order[r.Ref]) })
+		t.shown(r, func(at Place, task jsonvalue.Object) { add(at, task, r.Method, order[r.Ref]) })
 	}
 	for e, m := range ev.Session.FromClient() { // notifications belong to no case
 		if o := ObjectOf(m.Params); m.Method == TaskStatus && o.Text("taskId") == t.ID {
@@ -92,7 +92,7 @@ func (ev *Case) Task() *Task {
 }
 
 // shown calls add with the task as the response to a request shows it, if it does.
-func (t *Task) shown(r *ServerRequest, add func(Place, dialect.Object)) {
+func (t *Task) shown(r *ServerRequest, add func(Place, jsonvalue.Object)) {
 	result := r.Result()
 	switch {
 	case result == nil || r.Method == TasksResult:
@@ -154,7 +154,7 @@ func (ev *Case) longBefore(t *Task, before, after int) bool {
 }
 
 // RelatedTask returns what the _meta of params or of a result has to name a task; nil for nothing.
-func RelatedTask(o dialect.Object) json.RawMessage { return ObjectOf(o["_meta"])[TaskKey] }
+func RelatedTask(o jsonvalue.Object) json.RawMessage { return ObjectOf(o["_meta"])[TaskKey] }
 
 // OnlyTakesTasks reports whether the client refused a plain sampling request of the case because it takes them only as
 // tasks, which it may (2025-11-25, basic/utilities/tasks#task-support-and-handling).

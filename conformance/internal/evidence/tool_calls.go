@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // ToolCall is a call of a tool that starts no case: one of [trace.Case.Tools], or one that the server does not have.
@@ -42,8 +43,8 @@ func (s *Session) addToolCall(e *trace.Event, m *Message) {
 			call.Cancelled = &Place{e.Ref(), "", "end of the stream"}
 		}
 	case f.Dir == trace.FromClient && m.Method == "tools/call" && m.ID != nil:
-		var p dialect.Object
-		_ = dialect.ReadPart(m.Params, &p) // a call with invalid params has no name
+		var p jsonvalue.Object
+		_ = jsonvalue.ReadPart(m.Params, &p) // a call with invalid params has no name
 		s.ToolCalls = append(s.ToolCalls, &ToolCall{Place: Place{e.Ref(), "params", "tools/call"}, Tool: p.Text("name"),
 			Arguments: p["arguments"], Began: s.Order[e.Ref()], Ended: math.MaxInt, id: m.ID, session: f.Session,
 			number: e.Call})

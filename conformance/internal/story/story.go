@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Question and Answer have white space, quotes, markup and multi-byte characters, which careless code changes.
@@ -51,7 +52,7 @@ func Turn(mark string, n int) llm.Matcher {
 }
 
 // JSON returns a value as JSON. It panics if the value has none.
-func JSON(v any) json.RawMessage { return dialect.Marshal(v) }
+func JSON(v any) json.RawMessage { return jsonvalue.Marshal(v) }
 
 // Base64 returns data as JSON carries it.
 func Base64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

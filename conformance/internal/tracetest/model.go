@@ -8,14 +8,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Prompts appends a correct request to the model for the params, and its response.
 func (s *Story) Prompts(p *server.CreateMessageParams) *Story {
 	if s.Dialect == dialect.Native {
-		return s.Prompt(string(dialect.Marshal(p)), trace.ModelEnd{Status: 200})
+		return s.Prompt(string(jsonvalue.Marshal(p)), trace.ModelEnd{Status: 200})
 	}
-	return s.Prompt(string(dialect.Marshal(AsChat(p))), trace.ModelEnd{Status: 200})
+	return s.Prompt(string(jsonvalue.Marshal(AsChat(p))), trace.ModelEnd{Status: 200})
 }
 
 // Prompt appends a request to the model as it is written, and its end.
@@ -42,7 +43,7 @@ func (s *Story) request(dialect, path string, body trace.Bytes) {
 
 // Thinks appends a request to the model for the params, without a response.
 func (s *Story) Thinks(p any) *Story {
-	s.request(dialect.Native, "/native", dialect.Marshal(p))
+	s.request(dialect.Native, "/native", jsonvalue.Marshal(p))
 	return s
 }
 
@@ -60,7 +61,7 @@ func (s *Story) Prompting(end trace.ModelEnd, said string) *Story {
 	if s.Dialect != dialect.Native {
 		body = AsChat(Asking(WhenOpen))
 	}
-	s.Prompt(string(dialect.Marshal(body)), end)
+	s.Prompt(string(jsonvalue.Marshal(body)), end)
 	if said != "" {
 		s.Says(said)
 	}
@@ -79,14 +80,14 @@ func (s *Story) UsesTool(name, arguments string) *Story {
 	if s.Dialect == dialect.Native {
 		input := json.RawMessage(arguments)
 		if !json.Valid(input) {
-			input = dialect.Marshal(arguments)
+			input = jsonvalue.Marshal(arguments)
 		}
 		return s.Says(Wanting([3]string{"call_1", name, string(input)}))
 	}
 	call := story.Object{"id": "call_1", "type": "function",
 		"function": story.Object{"name": name, "arguments": arguments}}
 	message := story.Object{"role": "assistant", "tool_calls": []any{call}}
-	return s.Says(string(dialect.Marshal(story.Object{"model": "m",
+	return s.Says(string(jsonvalue.Marshal(story.Object{"model": "m",
 		"choices": []any{story.Object{"message": message, "finish_reason": "tool_calls"}}})))
 }
 
@@ -126,7 +127,7 @@ func AsChat(p *server.CreateMessageParams) story.Object {
 			InputSchema       json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(dialect.Marshal(p), &params); err != nil {
+	if err := json.Unmarshal(jsonvalue.Marshal(p), &params); err != nil {
 		panic(err)
 	}
 	var messages []any

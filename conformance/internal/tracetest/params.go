@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Asking returns a sampling request with one question.
@@ -31,7 +31,7 @@ func Wanting(uses ...[3]string) string {
 
 func resultOf(stopReason string, content any) string {
 	result := story.Object{"role": "assistant", "model": "gpt-4o", "stopReason": stopReason, "content": content}
-	return string(dialect.Marshal(result))
+	return string(jsonvalue.Marshal(result))
 }
 
 // Without returns a JSON object without a member.
@@ -47,5 +47,5 @@ func With(raw, name, value string) string {
 	if value != "" {
 		o[name] = json.RawMessage(value)
 	}
-	return string(dialect.Marshal(o))
+	return string(jsonvalue.Marshal(o))
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // key returns the input key of the latest sampling request.
@@ -19,7 +19,7 @@ func (s *Story) ID() string { return fmt.Sprint(1000 + s.Asked) }
 func (s *Story) Asks(params any) *Story {
 	s.Samples++
 	s.Asked++
-	raw := dialect.Marshal(params)
+	raw := jsonvalue.Marshal(params)
 	if s.Revision.Modern() {
 		s.requireInput(fmt.Sprintf(`{%q:{"method":"sampling/createMessage","params":%s}}`, s.key(), raw))
 	} else {
@@ -42,7 +42,7 @@ func (s *Story) AsksAll(params ...any) *Story {
 		s.Samples++
 		requests[s.key()] = story.Object{"method": "sampling/createMessage", "params": p}
 	}
-	s.requireInput(string(dialect.Marshal(requests)))
+	s.requireInput(string(jsonvalue.Marshal(requests)))
 	return s
 }
 

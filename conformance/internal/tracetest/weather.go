@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Inputs of [story.GetWeather].
@@ -51,7 +51,7 @@ func copyOf(messages []Turn) []Turn {
 	copied := slices.Clone(messages)
 	for i, m := range copied {
 		var blocks []map[string]any
-		if json.Unmarshal(dialect.Marshal(m.Content), &blocks) == nil {
+		if json.Unmarshal(jsonvalue.Marshal(m.Content), &blocks) == nil {
 			copied[i].Content = blocks
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // turn is the model's turn, in the blocks of MCP. What the model thinks is not part of it.
@@ -18,7 +18,7 @@ type turn struct {
 // say adds text to the last block, or as a block of its own after a tool use.
 func (t *turn) say(text string) {
 	if last := len(t.blocks) - 1; last >= 0 && t.blocks[last]["type"] == "text" {
-		t.blocks[last]["text"] = mcpjson.Text(t.blocks[last], "text") + text
+		t.blocks[last]["text"] = jsonvalue.TextIn(t.blocks[last], "text") + text
 	} else if text != "" {
 		t.blocks = append(t.blocks, map[string]any{"type": "text", "text": text})
 	}
@@ -28,7 +28,7 @@ func (t *turn) say(text string) {
 func (t *turn) use(id, name string, arguments []byte) {
 	use := map[string]any{"type": "tool_use", "id": id, "name": name, "input": map[string]any{}}
 	if len(arguments) > 0 {
-		input, err := mcpjson.Object(arguments)
+		input, err := jsonvalue.ReadObject(arguments)
 		if use["input"] = input; err != nil {
 			use["input"] = string(arguments)
 		}
@@ -84,7 +84,7 @@ var ErrArguments = refusal("the model gave arguments that are not a JSON object"
 // settle checks the model's answer against the request. Tool uses that the request does not allow are removed. A text
 // where a tool use is required stays, and so does the use of a tool that was not offered: the server can handle both.
 func settle(params, result map[string]any) error {
-	uses := mcpjson.OfType(result["content"], "tool_use")
+	uses := jsonvalue.OfType(result["content"], "tool_use")
 	if len(uses) == 0 {
 		return nil
 	}
@@ -99,8 +99,8 @@ func settle(params, result map[string]any) error {
 	if tools, _ := params["tools"].([]any); len(tools) > 0 && choiceOf(params) != "none" {
 		return nil
 	}
-	delete(result, "stopReason")                   // none of the standard ones would be true
-	blocks, _ := mcpjson.Blocks(result["content"]) // it has blocks
+	delete(result, "stopReason")                     // none of the standard ones would be true
+	blocks, _ := jsonvalue.Blocks(result["content"]) // it has blocks
 	kept := []any{}
 	for _, b := range blocks {
 		if b["type"] != "tool_use" {
@@ -108,7 +108,7 @@ func settle(params, result map[string]any) error {
 		}
 	}
 	result["content"] = kept
-	if !slices.ContainsFunc(mcpjson.OfType(kept, "text"), func(b map[string]any) bool { return b["text"] != "" }) {
+	if !slices.ContainsFunc(jsonvalue.OfType(kept, "text"), func(b map[string]any) bool { return b["text"] != "" }) {
 		return refusal("the model used the tool %v, which the request does not allow", uses[0]["name"])
 	}
 	return nil
@@ -117,5 +117,5 @@ func settle(params, result map[string]any) error {
 // choiceOf returns the mode of the tool choice; auto by default.
 func choiceOf(params map[string]any) string {
 	choice, _ := params["toolChoice"].(map[string]any)
-	return cmp.Or(mcpjson.Text(choice, "mode"), "auto")
+	return cmp.Or(jsonvalue.TextIn(choice, "mode"), "auto")
 }

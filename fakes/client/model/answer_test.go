@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // read returns what the model's answer becomes, as JSON.
 func read(m *Model, params, answer string) (string, error) {
-	p, err := mcpjson.Object([]byte(params))
+	p, err := jsonvalue.ReadObject([]byte(params))
 	if err != nil {
 		return "", err
 	}
@@ -27,7 +27,7 @@ func read(m *Model, params, answer string) (string, error) {
 	}
 	result := turn.result()
 	err = settle(p, result)
-	return string(mcpjson.Marshal(result)), err
+	return string(jsonvalue.Marshal(result)), err
 }
 
 const asked = `{"maxTokens":70,"tools":[{"name":"add"}],"messages":[{"role":"user","content":{"type":"text",` +
@@ -290,11 +290,11 @@ func TestGeminiGetsItsSignaturesBack(t *testing.T) {
 		`"id":"p2","name":"b","input":{}}]}]}`
 	third := Options{Dialect: "gemini", Model: "gemini-3-pro-preview"}
 	asking := func(m *Model) string {
-		params, err := mcpjson.Object([]byte(history))
+		params, err := jsonvalue.ReadObject([]byte(history))
 		require.NoError(t, err)
 		x, err := m.exchange(params)
 		require.NoError(t, err)
-		return string(mcpjson.Marshal(x.body))
+		return string(jsonvalue.Marshal(x.body))
 	}
 	m := New(third)
 	_, err := read(m, asked, events(part(`{"functionCall":{"id":"p1","name":"a","args":{"x":1}},`+

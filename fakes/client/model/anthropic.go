@@ -7,13 +7,13 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func (m *Model) anthropicBody(params map[string]any) (map[string]any, error) {
 	name := modelName(params, cmp.Or(m.options.Model, "claude-sonnet-4-5"), "claude-3-5-haiku-latest", "claude-opus-4-1")
 	body := map[string]any{"model": name, "max_tokens": params["maxTokens"]}
-	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
+	if prompt := jsonvalue.TextIn(params, "systemPrompt"); prompt != "" {
 		body["system"] = prompt
 	}
 	messages, err := convertHistory(params, anthropicMessage)
@@ -55,7 +55,7 @@ func anthropicContent(blocks []map[string]any) ([]any, error) {
 		var err error
 		switch b["type"] {
 		case "tool_use":
-			id := anthropicID(mcpjson.Text(b, "id"))
+			id := anthropicID(jsonvalue.TextIn(b, "id"))
 			block = map[string]any{"type": "tool_use", "id": id, "name": b["name"], "input": b["input"]}
 		case "tool_result":
 			var shown []any
@@ -78,10 +78,10 @@ func anthropicContent(blocks []map[string]any) ([]any, error) {
 func anthropicBlock(b map[string]any) (map[string]any, error) {
 	switch b["type"] {
 	case "text":
-		if strings.TrimSpace(mcpjson.Text(b, "text")) == "" {
+		if strings.TrimSpace(jsonvalue.TextIn(b, "text")) == "" {
 			return nil, nil
 		}
-		return anthropicText(mcpjson.Text(b, "text")), nil
+		return anthropicText(jsonvalue.TextIn(b, "text")), nil
 	case "image":
 		source := map[string]any{"type": "base64", "media_type": b["mimeType"], "data": b["data"]}
 		return map[string]any{"type": "image", "source": source}, nil
@@ -109,9 +109,9 @@ func anthropicResult(b map[string]any) (result map[string]any, shown []any, err 
 		content = append(content, written)
 	}
 	if structured, ok := b["structuredContent"]; ok && len(content) == 0 {
-		content = append(content, anthropicText(string(mcpjson.Marshal(structured))))
+		content = append(content, anthropicText(string(jsonvalue.Marshal(structured))))
 	}
-	result = map[string]any{"type": "tool_result", "tool_use_id": anthropicID(mcpjson.Text(b, "toolUseId"))}
+	result = map[string]any{"type": "tool_result", "tool_use_id": anthropicID(jsonvalue.TextIn(b, "toolUseId"))}
 	if failed {
 		result["is_error"] = true
 		if len(content) == 0 { // an error needs content

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func (m *Model) chatBody(params map[string]any) (map[string]any, error) {
@@ -83,10 +83,10 @@ func chatAssistant(blocks []map[string]any) ([]any, error) {
 	for _, b := range blocks {
 		switch b["type"] {
 		case "text":
-			said = append(said, mcpjson.Text(b, "text"))
+			said = append(said, jsonvalue.TextIn(b, "text"))
 		case "tool_use":
 			calls = append(calls, map[string]any{"id": b["id"], "type": "function", "function": map[string]any{
-				"name": b["name"], "arguments": string(mcpjson.Marshal(b["input"]))}})
+				"name": b["name"], "arguments": string(jsonvalue.Marshal(b["input"]))}})
 		default:
 			return nil, refusal("the model does not accept %v in its own turn", b["type"])
 		}
@@ -113,12 +113,12 @@ func chatPart(b map[string]any) (map[string]any, error) {
 }
 
 func dataURL(b map[string]any) string {
-	return "data:" + mcpjson.Text(b, "mimeType") + ";base64," + mcpjson.Text(b, "data")
+	return "data:" + jsonvalue.TextIn(b, "mimeType") + ";base64," + jsonvalue.TextIn(b, "data")
 }
 
 // inputAudio writes an audio block for both APIs of OpenAI.
 func inputAudio(b map[string]any) map[string]any {
-	_, format, _ := strings.Cut(mcpjson.Text(b, "mimeType"), "/")
+	_, format, _ := strings.Cut(jsonvalue.TextIn(b, "mimeType"), "/")
 	if format = strings.TrimPrefix(format, "x-"); format == "mpeg" {
 		format = "mp3"
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // modelName chooses between three models of a provider (2025-11-25, schema#modelpreferences). The first hint that is
@@ -14,7 +14,7 @@ func modelName(params map[string]any, own, small, clever string) string {
 	hints, _ := preferences["hints"].([]any)
 	for _, item := range hints {
 		hint, _ := item.(map[string]any)
-		name := mcpjson.Text(hint, "name")
+		name := jsonvalue.TextIn(hint, "name")
 		for _, known := range []string{own, small, clever} {
 			if name != "" && strings.Contains(known, name) {
 				return known

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // cohere asks Cohere's chat. Its answers do not name the model, so it is the one that was asked.
@@ -22,7 +22,7 @@ func (m *Model) cohere(params map[string]any) (*exchange, error) {
 	return &exchange{"/v2/chat", m.bearer(), body, func(answer io.Reader) (*turn, error) {
 		t, err := read(answer)
 		if t != nil {
-			t.model = mcpjson.Text(body, "model")
+			t.model = jsonvalue.TextIn(body, "model")
 		}
 		return t, err
 	}}, err

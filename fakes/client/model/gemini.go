@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // geminiMemory holds the thought signatures of tool calls by the id of their tool use: MCP does not carry them from one
@@ -71,7 +71,7 @@ func (m *Model) geminiBody(params map[string]any, model string) (map[string]any,
 	config := map[string]any{"maxOutputTokens": params["maxTokens"]}
 	copyMembers(config, params, map[string]string{"temperature": "temperature", "stopSequences": "stopSequences"})
 	body := map[string]any{"contents": contents, "generationConfig": config}
-	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
+	if prompt := jsonvalue.TextIn(params, "systemPrompt"); prompt != "" {
 		body["systemInstruction"] = map[string]any{"parts": []any{map[string]any{"text": prompt}}}
 	}
 	if tools := toolsOf(params, "parametersJsonSchema"); tools != nil { // takes schemas as they are
@@ -131,7 +131,7 @@ func (h *geminiHistory) modelTurn(blocks []map[string]any) ([]any, error) {
 
 // call writes a tool use. The first of a turn has the signature of them all.
 func (h *geminiHistory) call(use map[string]any, first bool) map[string]any {
-	id := mcpjson.Text(use, "id")
+	id := jsonvalue.TextIn(use, "id")
 	call := map[string]any{"name": use["name"], "args": use["input"]}
 	if isGeminiID(id) {
 		call["id"] = id
@@ -191,10 +191,10 @@ func (h *geminiHistory) response(b map[string]any) (part map[string]any, after [
 	}
 	name := ""
 	if i := useOf(b, h.uses); i >= 0 {
-		name = mcpjson.Text(h.uses[i], "name")
+		name = jsonvalue.TextIn(h.uses[i], "name")
 	}
 	response := map[string]any{"name": name, "response": map[string]any{member: strings.Join(texts, "\n")}}
-	if id := mcpjson.Text(b, "toolUseId"); isGeminiID(id) {
+	if id := jsonvalue.TextIn(b, "toolUseId"); isGeminiID(id) {
 		response["id"] = id
 	}
 	if h.third && after != nil {

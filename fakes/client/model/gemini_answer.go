@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // generate asks Gemini's generateContent, or its stream.
@@ -104,9 +104,9 @@ func (m *Model) geminiTurn(a *geminiAnswer, params map[string]any) (*turn, error
 		return nil, refusal("the model made a tool call that cannot be read")
 	}
 	taken := map[string]bool{}
-	for _, message := range mcpjson.Messages(params) {
-		for _, use := range mcpjson.OfType(message["content"], "tool_use") {
-			taken[mcpjson.Text(use, "id")] = true
+	for _, message := range jsonvalue.Messages(params) {
+		for _, use := range jsonvalue.OfType(message["content"], "tool_use") {
+			taken[jsonvalue.TextIn(use, "id")] = true
 		}
 	}
 	t := &turn{model: a.model, finish: a.finish}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // convertHistory calls convert with the role and the blocks of each message, and returns everything that it returns.
@@ -13,12 +13,12 @@ func convertHistory(
 	params map[string]any, convert func(role string, blocks []map[string]any) ([]any, error),
 ) ([]any, error) {
 	var converted []any
-	for _, m := range mcpjson.Messages(params) {
-		blocks, err := mcpjson.Blocks(m["content"])
+	for _, m := range jsonvalue.Messages(params) {
+		blocks, err := jsonvalue.Blocks(m["content"])
 		if err != nil {
 			return nil, err
 		}
-		several, err := convert(mcpjson.Text(m, "role"), blocks)
+		several, err := convert(jsonvalue.TextIn(m, "role"), blocks)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func chatHistory(
 	params map[string]any, convert func(role string, blocks []map[string]any) ([]any, error),
 ) ([]any, error) {
 	var messages []any
-	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
+	if prompt := jsonvalue.TextIn(params, "systemPrompt"); prompt != "" {
 		messages = append(messages, map[string]any{"role": "system", "content": prompt})
 	}
 	converted, err := convertHistory(params, convert)
@@ -81,7 +81,7 @@ func resultTexts(b map[string]any) (texts []string, media []map[string]any, err 
 		block, _ := item.(map[string]any)
 		switch block["type"] {
 		case "text":
-			texts = append(texts, mcpjson.Text(block, "text"))
+			texts = append(texts, jsonvalue.TextIn(block, "text"))
 		case "image", "audio":
 			texts = append(texts, fmt.Sprintf("(%v of the tool follows)", block["type"]))
 			media = append(media, block)
@@ -94,7 +94,7 @@ func resultTexts(b map[string]any) (texts []string, media []map[string]any, err 
 		}
 	}
 	if structured, ok := b["structuredContent"]; ok && len(texts) == 0 {
-		texts = append(texts, string(mcpjson.Marshal(structured)))
+		texts = append(texts, string(jsonvalue.Marshal(structured)))
 	}
 	return texts, media, nil
 }
@@ -102,14 +102,14 @@ func resultTexts(b map[string]any) (texts []string, media []map[string]any, err 
 // resourceText returns an embedded resource as text, and any other block, such as a link, as its JSON.
 func resourceText(block map[string]any) (string, error) {
 	if block["type"] != "resource" {
-		return string(mcpjson.Marshal(block)), nil
+		return string(jsonvalue.Marshal(block)), nil
 	}
 	resource, _ := block["resource"].(map[string]any)
 	text, ok := resource["text"].(string)
 	if !ok {
 		return "", refusal("the model does not accept binary resources")
 	}
-	return fmt.Sprintf("%s:\n%s", mcpjson.Text(resource, "uri"), text), nil
+	return fmt.Sprintf("%s:\n%s", jsonvalue.TextIn(resource, "uri"), text), nil
 }
 
 // notAccepted is the error for a block that the provider's API has no place for.

@@ -22,7 +22,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
@@ -108,7 +108,7 @@ func (m *Model) ask(ctx context.Context, params map[string]any) (map[string]any,
 		return nil, err
 	}
 	for _, use := range t.blocks {
-		if name := given[mcpjson.Text(use, "name")]; name != "" {
+		if name := given[jsonvalue.TextIn(use, "name")]; name != "" {
 			use["name"] = name
 		}
 	}
@@ -140,7 +140,7 @@ func readNative(answer io.Reader) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := mcpjson.Object(raw)
+	result, err := jsonvalue.ReadObject(raw)
 	return &turn{native: result}, err
 }
 
@@ -164,7 +164,7 @@ var (
 
 // post sends a request and returns the body of the answer, which the caller closes.
 func (m *Model) post(ctx context.Context, x *exchange) (io.ReadCloser, error) {
-	body := bytes.NewReader(mcpjson.Marshal(x.body))
+	body := bytes.NewReader(jsonvalue.Marshal(x.body))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.options.URL+x.path, body)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func TestAnswersAreCheckedAgainstTheRequest(t *testing.T) {
@@ -33,9 +33,9 @@ func TestAnswersAreCheckedAgainstTheRequest(t *testing.T) {
 			"not a JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			params, err := mcpjson.Object([]byte(`{` + c.params + `}`))
+			params, err := jsonvalue.ReadObject([]byte(`{` + c.params + `}`))
 			require.NoError(t, err)
-			result, err := mcpjson.Object([]byte(`{"content":` + c.content + `,"stopReason":"` + c.reason + `"}`))
+			result, err := jsonvalue.ReadObject([]byte(`{"content":` + c.content + `,"stopReason":"` + c.reason + `"}`))
 			require.NoError(t, err)
 			if err = settle(params, result); c.wrong != "" {
 				require.ErrorContains(t, err, c.wrong)
@@ -46,7 +46,7 @@ func TestAnswersAreCheckedAgainstTheRequest(t *testing.T) {
 			if reason == "" {
 				reason = "<nil>"
 			}
-			require.Equal(t, c.want, string(mcpjson.Marshal(result["content"]))+" "+reason)
+			require.Equal(t, c.want, string(jsonvalue.Marshal(result["content"]))+" "+reason)
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // toolNames are the names of tools that a provider accepts. MCP also allows dots, and up to 128 characters.
@@ -33,15 +33,15 @@ func acceptedNames(params map[string]any, provider string) (accepted map[string]
 	for _, item := range list {
 		if tool, ok := item.(map[string]any); ok {
 			tools = append(tools, tool)
-			taken[mcpjson.Text(tool, "name")] = true
+			taken[jsonvalue.TextIn(tool, "name")] = true
 		}
 	}
-	for _, m := range mcpjson.Messages(params) { // a history may have tools that are not offered any more
-		tools = append(tools, mcpjson.OfType(m["content"], "tool_use")...)
+	for _, m := range jsonvalue.Messages(params) { // a history may have tools that are not offered any more
+		tools = append(tools, jsonvalue.OfType(m["content"], "tool_use")...)
 	}
 	names, given := map[string]string{}, map[string]string{}
 	for _, tool := range tools {
-		name := mcpjson.Text(tool, "name")
+		name := jsonvalue.TextIn(tool, "name")
 		if pattern == nil || name == "" || pattern.MatchString(name) || names[name] != "" {
 			continue
 		}
@@ -76,7 +76,7 @@ func renamed(v any, names map[string]string) any {
 				o[member] = renamed(inner, names)
 			}
 		}
-		if name := names[mcpjson.Text(o, "name")]; name != "" && (o["type"] == "tool_use" || o["inputSchema"] != nil) {
+		if name := names[jsonvalue.TextIn(o, "name")]; name != "" && (o["type"] == "tool_use" || o["inputSchema"] != nil) {
 			o["name"] = name
 		}
 		return o

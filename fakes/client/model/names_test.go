@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func TestToolNamesThatTheProviderRefusesAreMappedAndMappedBack(t *testing.T) {
@@ -25,11 +25,11 @@ func TestToolNamesThatTheProviderRefusesAreMappedAndMappedBack(t *testing.T) {
 				return []llm.Block{llm.Call(r.Tools[1].Name, `{}`)}
 			}))
 			url := srv.BaseURLs()[dialect]
-			params, err := mcpjson.Object([]byte(request))
+			params, err := jsonvalue.ReadObject([]byte(request))
 			require.NoError(t, err)
 			result, err := model.New(model.Options{Dialect: dialect, URL: url, Key: "k"}).Sample(t.Context(), params)
 			require.NoError(t, err)
-			require.Equal(t, "a.b", mcpjson.OfType(result["content"], "tool_use")[0]["name"])
+			require.Equal(t, "a.b", jsonvalue.OfType(result["content"], "tool_use")[0]["name"])
 			asked := srv.Requests()[0]
 			other := "a-b"
 			if dialect == "cohere-chat" {
@@ -39,7 +39,7 @@ func TestToolNamesThatTheProviderRefusesAreMappedAndMappedBack(t *testing.T) {
 				[]string{asked.Tools[0].Name, asked.Tools[1].Name, asked.Tools[2].Name})
 			require.Equal(t, mapped, asked.Messages[1].Content[0].Name)
 			require.JSONEq(t, `{"name":"a.b"}`, string(asked.Messages[1].Content[0].Input))
-			require.JSONEq(t, request, string(mcpjson.Marshal(params)), "the caller's params stay as they are")
+			require.JSONEq(t, request, string(jsonvalue.Marshal(params)), "the caller's params stay as they are")
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // ollama asks Ollama's chat.
@@ -56,7 +56,7 @@ func ollamaMessage(role string, blocks []map[string]any) ([]any, error) {
 	for _, b := range blocks {
 		switch b["type"] {
 		case "text":
-			said = append(said, mcpjson.Text(b, "text"))
+			said = append(said, jsonvalue.TextIn(b, "text"))
 		case "tool_use":
 			function := map[string]any{"index": len(calls), "name": b["name"], "arguments": b["input"]}
 			calls = append(calls, map[string]any{"id": b["id"], "function": function})
@@ -125,7 +125,7 @@ type ollamaLine struct {
 // call, so that no two of a conversation are the same.
 func readOllama(answer io.Reader, params map[string]any) (*turn, error) {
 	number := 1
-	for _, m := range mcpjson.Messages(params) {
+	for _, m := range jsonvalue.Messages(params) {
 		if m["role"] == "assistant" {
 			number++
 		}

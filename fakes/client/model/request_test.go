@@ -10,14 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var update = flag.Bool("update", false, "write testdata")
 
 // written returns the body of the request that asks the model.
 func written(o Options, params string) (map[string]any, error) {
-	p, err := mcpjson.Object([]byte(params))
+	p, err := jsonvalue.ReadObject([]byte(params))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func TestRequestsAreConvertedForEachProvider(t *testing.T) {
 			body, err := written(o, string(request))
 			require.NoError(t, err)
 			var got bytes.Buffer
-			require.NoError(t, json.Indent(&got, append(mcpjson.Marshal(body), '\n'), "", "  "))
+			require.NoError(t, json.Indent(&got, append(jsonvalue.Marshal(body), '\n'), "", "  "))
 			file := filepath.Join("testdata", name+".json")
 			if *update {
 				require.NoError(t, os.WriteFile(file, got.Bytes(), 0o644))
@@ -53,7 +53,7 @@ func TestRequestsAreConvertedForEachProvider(t *testing.T) {
 	}
 	body, err := written(Options{Dialect: "native"}, string(request))
 	require.NoError(t, err)
-	require.JSONEq(t, string(request), string(mcpjson.Marshal(body)))
+	require.JSONEq(t, string(request), string(jsonvalue.Marshal(body)))
 }
 
 func TestPartsOfRequestsAreConverted(t *testing.T) {
@@ -113,7 +113,7 @@ func TestPartsOfRequestsAreConverted(t *testing.T) {
 	} {
 		body, err := written(Options{Dialect: c.dialect}, `{"maxTokens":70,`+c.params+`}`)
 		require.NoError(t, err, c.params)
-		require.Equal(t, c.want, string(mcpjson.Marshal(body[c.member])), "%s: %s of %s", c.dialect, c.member, c.params)
+		require.Equal(t, c.want, string(jsonvalue.Marshal(body[c.member])), "%s: %s of %s", c.dialect, c.member, c.params)
 	}
 }
 

@@ -3,7 +3,7 @@ package model
 import (
 	"encoding/json"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // minResponseTokens is the smallest limit that OpenAI's responses accept.
@@ -17,7 +17,7 @@ func (m *Model) responsesBody(params map[string]any) (map[string]any, error) {
 	}
 	body := map[string]any{"model": m.openAI(params), "max_output_tokens": params["maxTokens"],
 		"stream": !m.options.Plain, "store": false}
-	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
+	if prompt := jsonvalue.TextIn(params, "systemPrompt"); prompt != "" {
 		body["instructions"] = prompt
 	}
 	input, err := convertHistory(params, responsesItems)
@@ -45,7 +45,7 @@ func responsesItems(role string, blocks []map[string]any) ([]any, error) {
 		switch {
 		case b["type"] == "tool_use":
 			items = append(items, map[string]any{"type": "function_call", "call_id": b["id"], "name": b["name"],
-				"arguments": string(mcpjson.Marshal(b["input"]))})
+				"arguments": string(jsonvalue.Marshal(b["input"]))})
 		case b["type"] == "tool_result":
 			output, audio, err := responsesOutput(b)
 			if err != nil {

@@ -8,22 +8,24 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The members of a request, of a token count, and those that an anthropic-beta header adds to both: API reference of
 // 2026.
 var (
-	requestMembers = dialect.Set(`
+	requestMembers = jsonvalue.Set(`
 		cache_control container diagnostics inference_geo max_tokens messages metadata model output_config service_tier
 		speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p
 	`)
-	countMembers = dialect.Set("cache_control messages model output_config speed system thinking tool_choice tools")
-	betaMembers  = dialect.Set(`
+	countMembers = jsonvalue.Set("cache_control messages model output_config speed system thinking tool_choice tools")
+	betaMembers  = jsonvalue.Set(`
 		billing_policy compaction context_management fallback_credit_token fallbacks mcp_servers output_format thread
 	`)
 )
 
-var versions = dialect.Set("2023-01-01 2023-06-01 2026-10-21")
+var versions = jsonvalue.Set("2023-01-01 2023-06-01 2026-10-21")
 
 // Check applies the rules that the API is known to enforce: headers, members, parameters, tools, messages, history.
 // Messages that are known are the API's own, because users search for them; the order is ours. [messages.Decode]
@@ -49,7 +51,7 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 
 // check applies the rules that a message and a token count share.
 func check(q *request) *dialect.Error {
-	return dialect.First(q, checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages,
+	return codecs.First(q, checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages,
 		checkHistory, checkThinkingTurn, checkCacheControl)
 }
 
@@ -78,7 +80,7 @@ func isBeta(h http.Header, u *url.URL) bool {
 }
 
 // checkMembers refuses unknown members.
-func checkMembers(o dialect.Members, path string, known map[string]bool, isBeta bool) *dialect.Error {
+func checkMembers(o jsonvalue.Members, path string, known map[string]bool, isBeta bool) *dialect.Error {
 	for _, name := range o.Unknown(known) {
 		if !(isBeta && (path != "" || betaMembers[name])) {
 			return invalid("%s%s: Extra inputs are not permitted", place(path), name)
@@ -97,9 +99,9 @@ func checkParameters(q *request) *dialect.Error {
 		return invalid("messages: at least one message is required")
 	case q.maxTokens != nil && *q.maxTokens < 0:
 		return invalid("max_tokens: Input should be greater than or equal to 0")
-	case dialect.Outside(q.temperature, 0, 1):
+	case codecs.Outside(q.temperature, 0, 1):
 		return outside("temperature", *q.temperature)
-	case dialect.Outside(q.topP, 0, 1):
+	case codecs.Outside(q.topP, 0, 1):
 		return outside("top_p", *q.topP)
 	}
 	for _, s := range q.stopSequences {
@@ -133,7 +135,7 @@ func checkSystemPrompt(q *request) *dialect.Error {
 			return invalid("system: text content blocks must be non-empty")
 		}
 	}
-	return checkMembers(q.metadata, "metadata.", dialect.Set("user_id"), false)
+	return checkMembers(q.metadata, "metadata.", jsonvalue.Set("user_id"), false)
 }
 
 // minBudget is the smallest budget for thinking, in tokens.
@@ -213,7 +215,7 @@ const maxCached = 4
 
 func checkCacheControl(q *request) *dialect.Error {
 	cached := 0
-	count := func(o dialect.Members) {
+	count := func(o jsonvalue.Members) {
 		if o.Has("cache_control") {
 			cached++
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The block types that each place allows. The assistant's turn also holds the results of the provider's own tools.
@@ -21,17 +22,17 @@ var (
 	resultBlocks  = []string{"browser_state", "document", "image", "search_result", "text", "tool_reference"}
 )
 
-var messageMembers = dialect.Set("content role")
+var messageMembers = jsonvalue.Set("content role")
 
 // blockMembers lists the members of the blocks that a client writes. The codec does not inspect other blocks.
 var blockMembers = map[string]map[string]bool{
-	"text":              dialect.Set("cache_control citations text type"),
-	"image":             dialect.Set("cache_control source transformations type"),
-	"document":          dialect.Set("cache_control citations context source title type"),
-	"thinking":          dialect.Set("signature thinking type"),
-	"redacted_thinking": dialect.Set("data type"),
-	"tool_use":          dialect.Set("cache_control caller id input name toolset_name type"),
-	"tool_result":       dialect.Set("cache_control content is_error tool_use_id toolset_name type"),
+	"text":              jsonvalue.Set("cache_control citations text type"),
+	"image":             jsonvalue.Set("cache_control source transformations type"),
+	"document":          jsonvalue.Set("cache_control citations context source title type"),
+	"thinking":          jsonvalue.Set("signature thinking type"),
+	"redacted_thinking": jsonvalue.Set("data type"),
+	"tool_use":          jsonvalue.Set("cache_control caller id input name toolset_name type"),
+	"tool_result":       jsonvalue.Set("cache_control content is_error tool_use_id toolset_name type"),
 }
 
 func checkMessages(q *request) *dialect.Error {
@@ -135,7 +136,7 @@ func (b *block) check(allowed []string, isBeta bool) *dialect.Error {
 		return b.require(b.Has("text"), "text")
 	case "thinking":
 		for _, name := range []string{"thinking", "signature"} {
-			if err := b.require(dialect.IsKind(b.Raw(name), '"'), name); err != nil {
+			if err := b.require(jsonvalue.IsKind(b.Raw(name), '"'), name); err != nil {
 				return err
 			}
 		}
@@ -163,7 +164,7 @@ func (b *block) require(has bool, name string) *dialect.Error {
 func (b *block) tagged() string { return b.path + "." + b.kind }
 
 func missing(path, name string) *dialect.Error {
-	return invalid("%s: Field required", dialect.Join(place(path), name))
+	return invalid("%s: Field required", jsonvalue.Join(place(path), name))
 }
 
 var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
@@ -212,7 +213,7 @@ func (b *block) checkUse() *dialect.Error {
 		return mismatch(b.tagged()+".id", toolID)
 	case !toolName.MatchString(b.name):
 		return mismatch(b.tagged()+".name", toolName)
-	case !dialect.IsKind(b.Raw("input"), '{'):
+	case !jsonvalue.IsKind(b.Raw("input"), '{'):
 		return invalid("%s.input: Input should be a valid dictionary", place(b.tagged()))
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 const (
@@ -81,7 +82,7 @@ func TestErrors(t *testing.T) {
 			require.Len(t, a.Chunks, 1)
 			requestID := a.Header.Get("Request-Id")
 			require.Regexp(t, id, requestID)
-			require.Equal(t, `{"type":"error","error":{"type":"`+c.kind+`","message":`+string(dialect.Marshal(c.err.Message))+
+			require.Equal(t, `{"type":"error","error":{"type":"`+c.kind+`","message":`+string(jsonvalue.Marshal(c.err.Message))+
 				`},"request_id":"`+requestID+`"}`, string(a.Chunks[0]))
 			require.Equal(t, "application/json", a.Header.Get("Content-Type"))
 			require.Equal(t, c.retry, a.Header.Get("X-Should-Retry"))

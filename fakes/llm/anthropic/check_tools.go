@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var (
@@ -21,7 +22,7 @@ var providerTools = []string{"bash_20250124", "custom", "memory_20250818", "text
 	"tool_search_tool_regex", "tool_search_tool_regex_20251119"}
 
 // toolMembers are the members of a tool that the caller runs.
-var toolMembers = dialect.Set(`
+var toolMembers = jsonvalue.Set(`
 	allowed_callers cache_control defer_loading description eager_input_streaming input_examples input_schema name
 	strict type
 `)
@@ -60,7 +61,7 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 	if !t.Has("input_schema") {
 		return missing(t.path, "custom.input_schema")
 	}
-	var schema dialect.Members
+	var schema jsonvalue.Members
 	if t.Read("input_schema", &schema) != nil {
 		return invalid("%s: Input should be a valid dictionary", path)
 	}
@@ -82,7 +83,7 @@ func checkToolChoice(q *request) *dialect.Error {
 	if q.choice == nil {
 		return nil
 	}
-	known := dialect.Set("type disable_parallel_tool_use")
+	known := jsonvalue.Set("type disable_parallel_tool_use")
 	switch q.choiceType {
 	case "auto":
 	case "any":
@@ -90,7 +91,7 @@ func checkToolChoice(q *request) *dialect.Error {
 			return invalid("tool_choice.any may only be specified while providing tools")
 		}
 	case "none":
-		known = dialect.Set("type")
+		known = jsonvalue.Set("type")
 	case "tool":
 		known["name"] = true
 		if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.name == q.choiceOf }) {

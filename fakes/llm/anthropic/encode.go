@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Encode writes text, tool uses, thinking, and Other blocks unchanged, such as redacted thinking. It drops media: no
@@ -50,7 +51,7 @@ func newMessage(req *dialect.Request, reply *dialect.Reply) *answer {
 		end: end{reason: reason},
 	}
 	if reason == refused {
-		m.end.details = dialect.Ordered("type", refused, "category", nil, "explanation", nil)
+		m.end.details = jsonvalue.Ordered("type", refused, "category", nil, "explanation", nil)
 	}
 	if reply.Reason() == dialect.StopStopSequence && len(req.StopSequences) > 0 {
 		m.end.sequence = req.StopSequences[0]
@@ -82,12 +83,12 @@ func countTokens(body []byte) int { return 8 + len(body)/4 }
 
 // object writes the message with this content, end and number of output tokens.
 func (m *answer) object(content []any, e end, output int) json.RawMessage {
-	usage := dialect.Ordered("input_tokens", m.usage.Input-m.usage.Cached, "cache_creation_input_tokens", 0,
+	usage := jsonvalue.Ordered("input_tokens", m.usage.Input-m.usage.Cached, "cache_creation_input_tokens", 0,
 		"cache_read_input_tokens", m.usage.Cached,
-		"cache_creation", dialect.Ordered("ephemeral_5m_input_tokens", 0, "ephemeral_1h_input_tokens", 0),
+		"cache_creation", jsonvalue.Ordered("ephemeral_5m_input_tokens", 0, "ephemeral_1h_input_tokens", 0),
 		"output_tokens", output, "service_tier", "standard", "inference_geo", "not_available")
 	members := []any{"model", m.model, "id", m.id, "type", "message", "role", "assistant", "content", content}
-	return dialect.Ordered(append(append(members, e.members()...), "usage", usage)...)
+	return jsonvalue.Ordered(append(append(members, e.members()...), "usage", usage)...)
 }
 
 var noInput = json.RawMessage("{}")
@@ -96,17 +97,17 @@ var noInput = json.RawMessage("{}")
 func contentBlock(b dialect.Block) any {
 	switch b.Type {
 	case dialect.Text:
-		return dialect.Ordered("type", "text", "text", b.Text)
+		return jsonvalue.Ordered("type", "text", "text", b.Text)
 	case dialect.Thinking:
-		return dialect.Ordered("type", "thinking", "thinking", b.Text, "signature", b.Signature)
+		return jsonvalue.Ordered("type", "thinking", "thinking", b.Text, "signature", b.Signature)
 	case dialect.ToolUse:
 		input := b.Input
 		if !json.Valid(input) {
 			input = noInput
 		}
 		// The caller is the model itself, not code that it wrote.
-		return dialect.Ordered("type", "tool_use", "id", b.ID, "name", b.Name, "input", input,
-			"caller", dialect.Ordered("type", "direct"))
+		return jsonvalue.Ordered("type", "tool_use", "id", b.ID, "name", b.Name, "input", input,
+			"caller", jsonvalue.Ordered("type", "direct"))
 	case dialect.Other:
 		if json.Valid(b.Raw) {
 			return b.Raw

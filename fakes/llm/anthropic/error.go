@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 const overloaded = 529
@@ -53,17 +54,17 @@ func (messages) EncodeError(e *dialect.Error) dialect.Answer {
 	}
 	h.Set("X-Should-Retry", retry)
 	maps.Copy(h, e.Header)
-	var more any = dialect.Absent
+	var more any = jsonvalue.Absent
 	if e.Code != "" {
-		more = dialect.Ordered("error_code", e.Code)
+		more = jsonvalue.Ordered("error_code", e.Code)
 	}
-	details := dialect.Ordered("type", kindOf(e), "message", e.Message, "details", more)
-	body := dialect.Ordered("type", "error", "error", details, "request_id", id)
+	details := jsonvalue.Ordered("type", kindOf(e), "message", e.Message, "details", more)
+	body := jsonvalue.Ordered("type", "error", "error", details, "request_id", id)
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
 }
 
 // EncodeErrorEvent writes an error event: the error body plus details, which are null.
 func (messages) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
-	details := dialect.Ordered("details", nil, "type", kindOf(e), "message", e.Message)
+	details := jsonvalue.Ordered("details", nil, "type", kindOf(e), "message", e.Message)
 	return event("error", "error", details, "request_id", errorID(e))
 }

@@ -9,17 +9,19 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // request is a request body as Anthropic documents it. [messages.Check] judges what the parser reads leniently.
 type request struct {
-	dialect.Members
+	jsonvalue.Members
 	model                string
 	system               []block
 	messages             []message
 	tools                []tool
-	choice, thinking     dialect.Members
-	metadata             dialect.Members
+	choice, thinking     jsonvalue.Members
+	metadata             jsonvalue.Members
 	stream, beta         bool
 	interleaved          bool // a beta for thinking between tool uses
 	maxTokens            *int64
@@ -30,14 +32,14 @@ type request struct {
 }
 
 type message struct {
-	dialect.Members
+	jsonvalue.Members
 	path, role string
 	content    []block
 }
 
 // block is a content block. A string is one text block with nil raw.
 type block struct {
-	dialect.Members
+	jsonvalue.Members
 	path, kind string
 	raw        json.RawMessage
 	text       string  // of text and thinking
@@ -45,11 +47,11 @@ type block struct {
 	name       string  // of a tool use
 	isError    bool    // of a tool result
 	content    []block // of a tool result
-	source     dialect.Members
+	source     jsonvalue.Members
 }
 
 type tool struct {
-	dialect.Members
+	jsonvalue.Members
 	path, kind, name, description string
 }
 
@@ -57,20 +59,20 @@ type tool struct {
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
 	var err error
-	if q.Members, err = dialect.ReadMembers(body); err != nil {
+	if q.Members, err = jsonvalue.ReadMembers(body); err != nil {
 		return nil, unreadable(body, err)
 	}
 	if q.Members == nil {
 		return nil, ours("the request body is null: want a JSON object")
 	}
-	r := &reader{dialect.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
+	r := &reader{codecs.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
 		if kind := validTypes[want]; kind != "" {
 			return invalid("%s: Input should be a valid %s", place(path), kind)
 		}
 		if path == "tool_choice" {
 			return invalid("tool_choice: Input should be an object")
 		}
-		return ours("%s: want %s, got %s", place(path), want, dialect.JSONName(got))
+		return ours("%s: want %s, got %s", place(path), want, jsonvalue.JSONName(got))
 	}}}
 	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "metadata", &q.metadata,
 		"max_tokens", &q.maxTokens, "temperature", &q.temperature, "top_p", &q.topP,
@@ -108,15 +110,15 @@ var notNull = map[string]string{"system": "an array", "tool_choice": "an object"
 var validTypes = map[string]string{"a string": "string", "an integer": "integer", "a number": "number",
 	"true or false": "boolean", "an array": "list", "an array of strings": "list"}
 
-type reader struct{ dialect.Reader }
+type reader struct{ codecs.Reader }
 
 // maxDepth is the depth of blocks within blocks: a tool result in a message. Deeper blocks stay raw.
 const maxDepth = 1
 
 // content reads a string or an array of blocks. depth is how many levels of blocks may follow.
-func (r *reader) content(of dialect.Members, path, name string, depth int) (blocks []block) {
-	if dialect.IsKind(of.Raw(name), '"') {
-		return []block{{path: dialect.Join(path, name), kind: "text", text: of.Text(name)}}
+func (r *reader) content(of jsonvalue.Members, path, name string, depth int) (blocks []block) {
+	if jsonvalue.IsKind(of.Raw(name), '"') {
+		return []block{{path: jsonvalue.Join(path, name), kind: "text", text: of.Text(name)}}
 	}
 	r.Each(of, path, name, func(raw json.RawMessage, path string) {
 		blocks = append(blocks, r.block(raw, path, depth))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 const modelsPath, countPath = "/v1/models", "/v1/messages/count_tokens"
@@ -38,7 +39,7 @@ func sideAnswer(r *http.Request, body []byte) ([]byte, *dialect.Error) {
 	}
 	if r.URL.Path == countPath {
 		err := checkCount(body, isBeta(r.Header, r.URL))
-		return dialect.Ordered("input_tokens", countTokens(body)), err
+		return jsonvalue.Ordered("input_tokens", countTokens(body)), err
 	}
 	id, single := strings.CutPrefix(r.URL.Path, modelsPath+"/")
 	switch {
@@ -52,7 +53,7 @@ func sideAnswer(r *http.Request, body []byte) ([]byte, *dialect.Error) {
 	for _, m := range listedModels {
 		list = append(list, m.object())
 	}
-	return dialect.Ordered("data", list, "has_more", false,
+	return jsonvalue.Ordered("data", list, "has_more", false,
 		"first_id", listedModels[0].id, "last_id", listedModels[len(listedModels)-1].id), nil
 }
 
@@ -87,5 +88,5 @@ func describe(id string) model {
 }
 
 func (m model) object() json.RawMessage {
-	return dialect.Ordered("type", "model", "id", m.id, "display_name", m.name, "created_at", m.created)
+	return jsonvalue.Ordered("type", "model", "id", m.id, "display_name", m.name, "created_at", m.created)
 }

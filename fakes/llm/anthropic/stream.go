@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // event writes an event: its name, which is also the type in its data, its other members, and a blank line.
 func event(name string, members ...any) []byte {
-	data := dialect.Ordered(append([]any{"type", name}, members...)...)
+	data := jsonvalue.Ordered(append([]any{"type", name}, members...)...)
 	return append(append([]byte("event: "+name+"\ndata: "), data...), "\n\n"...)
 }
 
@@ -30,16 +31,16 @@ func (m *answer) stream() [][]byte {
 		}
 		events = append(events, event("content_block_stop", "index", i))
 	}
-	usage := dialect.Ordered("input_tokens", m.usage.Input-m.usage.Cached, "cache_creation_input_tokens", 0,
+	usage := jsonvalue.Ordered("input_tokens", m.usage.Input-m.usage.Cached, "cache_creation_input_tokens", 0,
 		"cache_read_input_tokens", m.usage.Cached, "output_tokens", m.usage.Output)
-	delta := dialect.Ordered(m.end.members()...)
+	delta := jsonvalue.Ordered(m.end.members()...)
 	return append(events, event("message_delta", "delta", delta, "usage", usage), event("message_stop"))
 }
 
 // blockEvents returns the start of a block and its deltas. The first delta of a tool use's input is always empty.
 func blockEvents(b dialect.Block) (start any, deltas []json.RawMessage) {
 	add := func(kind, member, text string) {
-		deltas = append(deltas, dialect.Ordered("type", kind, member, text))
+		deltas = append(deltas, jsonvalue.Ordered("type", kind, member, text))
 	}
 	switch b.Type {
 	case dialect.Text:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
@@ -200,7 +201,7 @@ func errorType(t *testing.T, text string) string {
 func members(t *testing.T, text string) []string {
 	t.Helper()
 	return codectest.Members(t, text, "input", func(path string, v any) []string {
-		kind, _, _ := strings.Cut(dialect.JSONName(dialect.Marshal(v)), " number ")
+		kind, _, _ := strings.Cut(jsonvalue.JSONName(jsonvalue.Marshal(v)), " number ")
 		return []string{path + " " + kind}
 	})
 }

@@ -8,22 +8,24 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The members of a request and of its parts: API reference of 2026.
 var (
-	requestMembers = dialect.Set(`
+	requestMembers = jsonvalue.Set(`
 		citation_options documents frequency_penalty k logprobs max_tokens messages model p presence_penalty priority
 		response_format safety_mode seed stop_sequences stream strict_tools temperature thinking tool_choice tools
 	`)
 	messageMembers = map[string]map[string]bool{
-		"system":    dialect.Set("content role"),
-		"user":      dialect.Set("content role"),
-		"assistant": dialect.Set("citations content role tool_calls tool_plan"),
-		"tool":      dialect.Set("content role tool_call_id"),
+		"system":    jsonvalue.Set("content role"),
+		"user":      jsonvalue.Set("content role"),
+		"assistant": jsonvalue.Set("citations content role tool_calls tool_plan"),
+		"tool":      jsonvalue.Set("content role tool_call_id"),
 	}
-	toolMembers     = dialect.Set("function type")
-	functionMembers = dialect.Set("description name parameters")
+	toolMembers     = jsonvalue.Set("function type")
+	functionMembers = jsonvalue.Set("description name parameters")
 	// partKinds are the kinds of content by role.
 	partKinds = map[string][]string{
 		"system": {"text"}, "user": {"text", "image_url"}, "assistant": {"text", "thinking"}, "tool": {"text", "document"},
@@ -40,7 +42,7 @@ func (chat) Check(req *dialect.Request) *dialect.Error {
 	if refused != nil {
 		return refused
 	}
-	return dialect.First(q, checkMembers, checkParameters, checkTools, checkMessages, checkHistory)
+	return codecs.First(q, checkMembers, checkParameters, checkTools, checkMessages, checkHistory)
 }
 
 // cutBearer cuts the scheme, which HTTP compares without case.
@@ -63,7 +65,7 @@ func checkMembers(q *request) *dialect.Error {
 }
 
 // unknown refuses unknown members: issues of agno (3503) and of Cohere's notebooks (226).
-func unknown(o dialect.Members, known map[string]bool) *dialect.Error {
+func unknown(o jsonvalue.Members, known map[string]bool) *dialect.Error {
 	for _, name := range o.Unknown(known) {
 		return unprocessable("unknown field: parameter '%s' is not a valid field. %s", name, usage)
 	}
@@ -77,11 +79,11 @@ func checkParameters(q *request) *dialect.Error {
 	switch {
 	case q.maxTokens != nil && *q.maxTokens < 0:
 		return invalid("invalid request: max_tokens cannot be less than 0.")
-	case dialect.Outside(q.temperature, 0, 1):
+	case codecs.Outside(q.temperature, 0, 1):
 		return invalid("invalid request: temperature must be between 0 and 1.0 inclusive.")
-	case dialect.Outside(q.presence, 0, 1):
+	case codecs.Outside(q.presence, 0, 1):
 		return invalid("invalid request: presence_penalty must be between 0 and 1 inclusive.")
-	case dialect.Outside(q.frequent, 0, 1):
+	case codecs.Outside(q.frequent, 0, 1):
 		return invalid("invalid request: frequency_penalty must be between 0 and 1 inclusive.")
 	case q.presence != nil && *q.presence != 0 && q.frequent != nil && *q.frequent != 0:
 		return invalid("invalid request: cannot specify both frequency_penalty and presence_penalty.")
@@ -105,7 +107,7 @@ func checkTools(q *request) *dialect.Error {
 		case !toolName.MatchString(t.name):
 			return invalid("invalid request: tool names can only contain certain characters (A-Za-z0-9_) and can't begin "+
 				"with a digit (provided name: '%s').", t.name)
-		case t.function.Has("parameters") && !dialect.IsKind(t.function.Raw("parameters"), '{'):
+		case t.function.Has("parameters") && !jsonvalue.IsKind(t.function.Raw("parameters"), '{'):
 			return invalid("schema must be an object")
 		}
 	}

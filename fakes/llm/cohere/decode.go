@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Decode refuses a body that is not a JSON object, or has members of another type than documented. Tool messages that
@@ -77,7 +78,7 @@ func (p *part) block() dialect.Block {
 		b.Type = dialect.Thinking
 	case "document":
 		data := p.inner.Raw("data")
-		text, isText := dialect.TextOf(data)
+		text, isText := jsonvalue.TextOf(data)
 		if !isText {
 			text = string(data)
 		}

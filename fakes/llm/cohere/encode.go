@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Encode writes text, thinking and tool uses. It drops media and Other: no model answers with them.
@@ -18,7 +19,7 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 		a.Header = header("text/event-stream", reply.Serial)
 		a.Chunks = c.stream()
 	} else {
-		a.Chunks = [][]byte{dialect.Marshal(c)}
+		a.Chunks = [][]byte{jsonvalue.Marshal(c)}
 	}
 	return a
 }
@@ -117,12 +118,12 @@ type delta struct {
 
 // bytes writes the event with its name and a blank line.
 func (e event) bytes() []byte {
-	return append(append([]byte("event: "+e.Type+"\ndata: "), dialect.Marshal(e)...), "\n\n"...)
+	return append(append([]byte("event: "+e.Type+"\ndata: "), jsonvalue.Marshal(e)...), "\n\n"...)
 }
 
 // stream returns the events: the empty message, the plan, each part of the content and each call, then the end.
 func (c *completion) stream() [][]byte {
-	empty := dialect.Ordered("role", "assistant", "content", []string{}, "tool_plan", "", "tool_calls", []string{},
+	empty := jsonvalue.Ordered("role", "assistant", "content", []string{}, "tool_plan", "", "tool_calls", []string{},
 		"citations", []string{})
 	events := [][]byte{event{ID: c.ID, Type: "message-start", Delta: delta{empty}}.bytes()}
 	add := func(kind string, index *int, member string, value any) {
@@ -154,7 +155,7 @@ func (c *completion) stream() [][]byte {
 		}
 		add("tool-call-end", &i, "", nil)
 	}
-	end := dialect.Ordered("finish_reason", c.FinishReason, "usage", c.Usage)
+	end := jsonvalue.Ordered("finish_reason", c.FinishReason, "usage", c.Usage)
 	return append(events, event{Type: "message-end", Delta: end}.bytes(), []byte("data: [DONE]\n\n"))
 }
 
@@ -170,7 +171,7 @@ func (p content) pieces() (fragments []string, piece func(kind, text string) con
 
 // errorBody is an error. The id is the request's.
 func errorBody(e *dialect.Error) json.RawMessage {
-	return dialect.Ordered("id", uuid(int64(e.Status)<<32+int64(len(e.Message))), "message", e.Message)
+	return jsonvalue.Ordered("id", uuid(int64(e.Status)<<32+int64(len(e.Message))), "message", e.Message)
 }
 
 // EncodeError writes {"id","message"}. The SDKs decide by the status whether to retry.
@@ -183,5 +184,5 @@ func (chat) EncodeError(e *dialect.Error) dialect.Answer {
 // EncodeErrorEvent writes the end of a message that failed.
 func (chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	return event{Type: "message-end",
-		Delta: dialect.Ordered("error", e.Message, "finish_reason", failed)}.bytes()
+		Delta: jsonvalue.Ordered("error", e.Message, "finish_reason", failed)}.bytes()
 }

@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // request is a request body as Cohere documents it. [chat.Check] judges what the parser reads leniently.
 type request struct {
-	dialect.Members
+	jsonvalue.Members
 	model, choice      string
 	messages           []message
 	tools              []tool
@@ -24,7 +26,7 @@ type request struct {
 }
 
 type message struct {
-	dialect.Members
+	jsonvalue.Members
 	raw                    json.RawMessage
 	path, role, plan, text string // text is string content
 	id                     string // of a tool message's call
@@ -34,10 +36,10 @@ type message struct {
 
 // part is an element of a content, with the members of its image or document.
 type part struct {
-	dialect.Members
+	jsonvalue.Members
 	raw              json.RawMessage
 	path, kind, text string
-	inner            dialect.Members
+	inner            jsonvalue.Members
 }
 
 type call struct {
@@ -46,8 +48,8 @@ type call struct {
 }
 
 type tool struct {
-	dialect.Members
-	function                      dialect.Members
+	jsonvalue.Members
+	function                      jsonvalue.Members
 	path, kind, name, description string
 }
 
@@ -55,13 +57,13 @@ type tool struct {
 func parse(body []byte) (*request, *dialect.Error) {
 	q := new(request)
 	var err error
-	if q.Members, err = dialect.ReadMembers(body); err != nil {
+	if q.Members, err = jsonvalue.ReadMembers(body); err != nil {
 		return nil, invalid("invalid json syntax: %v", err)
 	}
 	if q.Members == nil {
 		return nil, invalid("invalid json syntax: the body is null, want an object" + dialect.OwnWords)
 	}
-	r := &reader{dialect.Reader{Invalid: wrongType}}
+	r := &reader{codecs.Reader{Invalid: wrongType}}
 	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "temperature", &q.temperature,
 		"max_tokens", &q.maxTokens, "stop_sequences", &q.stops, "tool_choice", &q.choice,
 		"presence_penalty", &q.presence, "frequency_penalty", &q.frequent)
@@ -77,13 +79,13 @@ func parse(body []byte) (*request, *dialect.Error) {
 	return q, r.Err
 }
 
-type reader struct{ dialect.Reader }
+type reader struct{ codecs.Reader }
 
 func (r *reader) message(raw json.RawMessage, path string) message {
 	m := message{Members: r.Object(raw, path), raw: raw, path: path}
 	r.ReadAll(m.Members, path, "role", &m.role, "tool_plan", &m.plan, "tool_call_id", &m.id)
 	var isText bool
-	if m.text, isText = dialect.TextOf(m.Raw("content")); !isText {
+	if m.text, isText = jsonvalue.TextOf(m.Raw("content")); !isText {
 		r.Each(m.Members, path, "content", func(raw json.RawMessage, path string) {
 			p := part{Members: r.Object(raw, path), raw: raw, path: path}
 			r.Read(p.Members, path, "type", &p.kind)
@@ -99,7 +101,7 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 	r.Each(m.Members, path, "tool_calls", func(raw json.RawMessage, path string) {
 		c := call{raw: raw, path: path}
 		o := r.Object(raw, path)
-		var function dialect.Members
+		var function jsonvalue.Members
 		r.ReadAll(o, path, "id", &c.id, "type", &c.kind, "function", &function)
 		r.ReadAll(function, path+".function", "name", &c.name, "arguments", &c.argument)
 		m.calls = append(m.calls, c)
@@ -113,7 +115,7 @@ const usage = "For proper usage, please refer to https://docs.cohere.com/referen
 
 func wrongType(path, want string, got json.RawMessage) *dialect.Error {
 	return unprocessable("invalid type: parameter '%s' is of type %s but should be of type %s. %s",
-		index.ReplaceAllString(path, ""), bare(dialect.JSONName(got)), bare(want), usage)
+		index.ReplaceAllString(path, ""), bare(jsonvalue.JSONName(got)), bare(want), usage)
 }
 
 // bare returns the name of a type as Cohere writes it, without the article and the value.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // replyEvent is an answer, or an event of its stream.
@@ -35,7 +36,7 @@ type replyMessage struct {
 type list[T any] []T
 
 func (l *list[T]) UnmarshalJSON(raw []byte) error {
-	if !dialect.IsKind(raw, '{') {
+	if !jsonvalue.IsKind(raw, '{') {
 		return json.Unmarshal(raw, (*[]T)(l))
 	}
 	*l = make([]T, 1)
@@ -88,7 +89,7 @@ func (r *replyReader) take(e *replyEvent) error {
 	}
 	r.begun = r.begun || e.Message != nil || e.Type == "message-start"
 	if r.reason = cmp.Or(e.FinishReason, e.Delta.FinishReason, r.reason); r.reason == failed {
-		return dialect.ReportedError(dialect.Marshal(cmp.Or(e.Delta.Error, failed)))
+		return dialect.ReportedError(jsonvalue.Marshal(cmp.Or(e.Delta.Error, failed)))
 	}
 	r.plan.WriteString(m.Plan)
 	for i, p := range m.Content {

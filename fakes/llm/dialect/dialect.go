@@ -1,6 +1,6 @@
 // Package dialect defines the provider-neutral form of a conversation with a model, and the codec interface. A codec
-// translates between that form and one provider's wire format. JSON tools that all codecs share belong here too. The
-// package is a leaf: codecs import it, and fakes/llm imports the codecs.
+// translates between that form and one provider's wire format. Codecs import the
+// package, and fakes/llm imports the codecs.
 package dialect
 
 import (

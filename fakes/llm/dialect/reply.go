@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
@@ -58,7 +59,7 @@ func (r *DecodedReply) End(word string, words map[StopReason]string) {
 // of its events. It reports whether the data of an event was [DONE]. An error is about the first invalid document;
 // those before it are returned. A last event without a blank line does not count.
 func Documents(body []byte) (documents []json.RawMessage, done bool, err error) {
-	if text := bytes.TrimLeft(body, " \t\r\n"); IsKind(text, '{') || IsKind(text, '[') {
+	if text := bytes.TrimLeft(body, " \t\r\n"); jsonvalue.IsKind(text, '{') || jsonvalue.IsKind(text, '[') {
 		documents, err = sequence(text)
 		return documents, false, err
 	}
@@ -80,7 +81,7 @@ func Documents(body []byte) (documents []json.RawMessage, done bool, err error) 
 // sequence returns the elements of an array, or values one after the other.
 func sequence(body []byte) (documents []json.RawMessage, err error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
-	inArray := IsKind(body, '[')
+	inArray := jsonvalue.IsKind(body, '[')
 	if inArray {
 		_, _ = dec.Token()
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
 )
 
 // Check applies the rules that the API is known to enforce: credentials, fields, parameters, tools, contents, history.
@@ -27,7 +28,7 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 	case reader.unknown != nil:
 		return reader.unknownNames()
 	}
-	err := dialect.First(q, checkConfig, checkTools, checkToolConfig, checkContents, checkHistory)
+	err := codecs.First(q, checkConfig, checkTools, checkToolConfig, checkContents, checkHistory)
 	if err == nil && generation(req.Model) > 2 {
 		err = checkSignatures(q)
 	}
@@ -105,7 +106,7 @@ func checkContents(q *node) *dialect.Error {
 
 // each returns the first error of the check on a node.
 func each(nodes []*node, check func(*node) *dialect.Error) *dialect.Error {
-	return dialect.Each(nodes, func(n **node) *dialect.Error { return check(*n) })
+	return codecs.Each(nodes, func(n **node) *dialect.Error { return check(*n) })
 }
 
 // checkContent also accepts the role function, from the API's early days, for function responses.

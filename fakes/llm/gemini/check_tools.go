@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var functionName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$`)
@@ -56,7 +57,7 @@ func checkToolConfig(q *node) *dialect.Error {
 	config := q.at("toolConfig").at("functionCallingConfig")
 	mode := config.at("mode")
 	word, allowed := modeOf(config), config.strings("allowedFunctionNames")
-	if mode != nil && dialect.IsKind(mode.raw, '"') && word != "MODE_UNSPECIFIED" && !slices.Contains(modes, word) {
+	if mode != nil && jsonvalue.IsKind(mode.raw, '"') && word != "MODE_UNSPECIFIED" && !slices.Contains(modes, word) {
 		return notInEnum(mode, "FunctionCallingConfig.Mode")
 	}
 	declared := declarations(q)

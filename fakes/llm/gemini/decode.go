@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Decode refuses a path without model and method, a body that is not a JSON object, and fields of another kind than
@@ -151,8 +152,8 @@ func response(result *node) (content []dialect.Block, isError bool) {
 		if !eachString(at.raw, add) {
 			add(string(at.raw))
 		}
-		var members dialect.Members
-		_ = dialect.ReadPart(at.raw, &members) // a struct
+		var members jsonvalue.Members
+		_ = jsonvalue.ReadPart(at.raw, &members) // a struct
 		problem := string(members.Raw("error"))
 		isError = members.Has("error") && problem != "false" && problem != `""`
 	}
@@ -166,15 +167,15 @@ func response(result *node) (content []dialect.Block, isError bool) {
 
 // eachString calls add with each string value of valid JSON, in order. It reports whether there are no other scalars.
 func eachString(raw json.RawMessage, add func(string)) (only bool) {
-	if text, isString := dialect.TextOf(raw); isString {
+	if text, isString := jsonvalue.TextOf(raw); isString {
 		add(text)
 		return true
 	}
 	var values []json.RawMessage
-	var members dialect.Members
-	if dialect.IsKind(raw, '{') {
-		_ = dialect.ReadPart(raw, &members)
-	} else if dialect.ReadPart(raw, &values) != nil || values == nil {
+	var members jsonvalue.Members
+	if jsonvalue.IsKind(raw, '{') {
+		_ = jsonvalue.ReadPart(raw, &members)
+	} else if jsonvalue.ReadPart(raw, &values) != nil || values == nil {
 		return false
 	}
 	for _, m := range members {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Encode writes text, thoughts and tool uses, in order, and drops other blocks. It writes thoughts even if the request
@@ -31,7 +32,7 @@ func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	a.Header = header("application/json; charset=UTF-8")
 	before := "["
 	for i := range chunks {
-		a.Chunks = append(a.Chunks, append(append([]byte(before), dialect.Indented(chunks[i])...), '\n'))
+		a.Chunks = append(a.Chunks, append(append([]byte(before), jsonvalue.Indented(chunks[i])...), '\n'))
 		before = ",\r\n"
 	}
 	last := len(a.Chunks) - 1
@@ -73,12 +74,12 @@ type functionCall struct {
 
 func (p part) MarshalJSON() ([]byte, error) {
 	if p.call == nil {
-		return dialect.Ordered("text", p.text, "thought", dialect.OrAbsent(p.thought),
-			"thoughtSignature", dialect.OrAbsent(p.signature)), nil
+		return jsonvalue.Ordered("text", p.text, "thought", jsonvalue.OrAbsent(p.thought),
+			"thoughtSignature", jsonvalue.OrAbsent(p.signature)), nil
 	}
-	return dialect.Ordered(
-		"functionCall", dialect.Ordered("name", p.call.name, "args", p.call.args, "id", dialect.OrAbsent(p.call.id)),
-		"thoughtSignature", dialect.OrAbsent(p.signature)), nil
+	return jsonvalue.Ordered(
+		"functionCall", jsonvalue.Ordered("name", p.call.name, "args", p.call.args, "id", jsonvalue.OrAbsent(p.call.id)),
+		"thoughtSignature", jsonvalue.OrAbsent(p.signature)), nil
 }
 
 func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
@@ -153,14 +154,14 @@ func (u usage) object() json.RawMessage {
 	if u.scripted != nil {
 		u.candidates, u.thoughts = *u.scripted, 0
 	}
-	return dialect.Ordered("promptTokenCount", u.prompt, "candidatesTokenCount", dialect.OrAbsent(u.candidates),
+	return jsonvalue.Ordered("promptTokenCount", u.prompt, "candidatesTokenCount", jsonvalue.OrAbsent(u.candidates),
 		"totalTokenCount", u.prompt+u.candidates+u.thoughts, "promptTokensDetails", textTokens(u.prompt),
-		"cachedContentTokenCount", dialect.OrAbsent(u.cached),
-		"thoughtsTokenCount", dialect.OrAbsent(u.thoughts))
+		"cachedContentTokenCount", jsonvalue.OrAbsent(u.cached),
+		"thoughtsTokenCount", jsonvalue.OrAbsent(u.thoughts))
 }
 
 func textTokens(n int) []json.RawMessage {
-	return []json.RawMessage{dialect.Ordered("modality", "TEXT", "tokenCount", n)}
+	return []json.RawMessage{jsonvalue.Ordered("modality", "TEXT", "tokenCount", n)}
 }
 
 func (c *completion) plain() json.RawMessage {
@@ -176,25 +177,25 @@ func (c *completion) plain() json.RawMessage {
 
 // candidate is the only candidate of an answer or of a chunk.
 func (c *completion) candidate(parts []part, finish, message string) json.RawMessage {
-	var content, ratings any = dialect.Ordered("role", "model"), dialect.Absent
+	var content, ratings any = jsonvalue.Ordered("role", "model"), jsonvalue.Absent
 	if len(parts) > 0 {
-		content = dialect.Ordered("parts", parts, "role", "model")
+		content = jsonvalue.Ordered("parts", parts, "role", "model")
 	}
 	if finish == "SAFETY" {
-		ratings = []json.RawMessage{dialect.Ordered(
+		ratings = []json.RawMessage{jsonvalue.Ordered(
 			"category", "HARM_CATEGORY_DANGEROUS_CONTENT", "probability", "HIGH", "blocked", true)}
 	}
-	return dialect.Ordered("content", content, "finishReason", dialect.OrAbsent(finish), "index", 0,
-		"safetyRatings", ratings, "finishMessage", dialect.OrAbsent(message))
+	return jsonvalue.Ordered("content", content, "finishReason", jsonvalue.OrAbsent(finish), "index", 0,
+		"safetyRatings", ratings, "finishMessage", jsonvalue.OrAbsent(message))
 }
 
 func (c *completion) response(candidate json.RawMessage, u usage) json.RawMessage {
-	return dialect.Ordered("candidates", []json.RawMessage{candidate}, "usageMetadata", u.object(),
+	return jsonvalue.Ordered("candidates", []json.RawMessage{candidate}, "usageMetadata", u.object(),
 		"modelVersion", c.model, "responseId", c.id)
 }
 
 // refused returns the answer to a blocked prompt, which has no candidates.
 func (c *completion) refused() json.RawMessage {
-	return dialect.Ordered("promptFeedback", dialect.Ordered("blockReason", "PROHIBITED_CONTENT"),
+	return jsonvalue.Ordered("promptFeedback", jsonvalue.Ordered("blockReason", "PROHIBITED_CONTENT"),
 		"usageMetadata", c.usage.object(), "modelVersion", c.model, "responseId", c.id)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func says(s string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s} }
@@ -68,12 +69,12 @@ func said(t testing.TB, a dialect.Answer) []string {
 		}
 		require.NoError(t, json.Unmarshal([]byte(chunk), &r), chunk)
 		if r.Candidates == nil {
-			all = append(all, string(dialect.Marshal(r.PromptFeedback)))
+			all = append(all, string(jsonvalue.Marshal(r.PromptFeedback)))
 			continue
 		}
 		var line strings.Builder
 		if parts := r.Candidates[0].Content.Parts; parts != nil {
-			line.Write(dialect.Marshal(parts))
+			line.Write(jsonvalue.Marshal(parts))
 		}
 		line.WriteString(" " + r.Candidates[0].FinishReason)
 		if r.Candidates[0].FinishMessage != "" {

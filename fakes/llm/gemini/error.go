@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // statuses maps HTTP statuses to google.rpc.Code (cloud.google.com/apis/design/errors).
@@ -34,12 +35,12 @@ func errorBody(e *dialect.Error) json.RawMessage {
 			status = "UNKNOWN"
 		}
 	}
-	var more any = dialect.Absent
+	var more any = jsonvalue.Absent
 	if all := details(e); all != nil {
 		more = all
 	}
-	return dialect.Ordered("error",
-		dialect.Ordered("code", e.Status, "message", e.Message, "status", status, "details", more))
+	return jsonvalue.Ordered("error",
+		jsonvalue.Ordered("code", e.Status, "message", e.Message, "status", status, "details", more))
 }
 
 const service = "generativelanguage.googleapis.com"
@@ -87,5 +88,5 @@ func (codec) EncodeErrorEvent(req *dialect.Request, _ *dialect.Reply, _ int, e *
 	if targetOf(req.URL).events {
 		return event(errorBody(e))
 	}
-	return append(append([]byte(",\r\n"), dialect.Indented(errorBody(e))...), "\n]"...)
+	return append(append([]byte(",\r\n"), jsonvalue.Indented(errorBody(e))...), "\n]"...)
 }

@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 //go:embed fields.txt
@@ -28,7 +28,7 @@ var documented = func() map[string]map[string]string {
 }()
 
 // vertexOnly are fields that Vertex AI has and the Gemini API has not.
-var vertexOnly = dialect.Set(`
+var vertexOnly = jsonvalue.Set(`
 	request.labels request.modelArmorConfig request.outputConfig
 	schema.additionalProperties schema.ref schema.defs schema.prefixItems
 `)

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // GenerateContent speaks generateContent and streamGenerateContent. It also implements [dialect.SideRequests].
@@ -105,7 +106,7 @@ func header(contentType string) http.Header {
 
 // plainAnswer writes indented JSON, like the API outside events.
 func plainAnswer(status int, v any) dialect.Answer {
-	body := append(dialect.Indented(v), '\n')
+	body := append(jsonvalue.Indented(v), '\n')
 	return dialect.Answer{Status: status, Header: header("application/json; charset=UTF-8"), Chunks: [][]byte{body}}
 }
 

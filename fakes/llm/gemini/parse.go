@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // node is a value of a request, with its fields by camelCase name. Methods of a nil node, an absent value, return zero
@@ -42,7 +43,7 @@ func (n *node) text(name string) string { return n.at(name).string() }
 func (n *node) string() string {
 	var s string
 	if n != nil {
-		s, _ = dialect.TextOf(n.raw) // an enum may be a number
+		s, _ = jsonvalue.TextOf(n.raw) // an enum may be a number
 	}
 	return s
 }
@@ -105,7 +106,7 @@ func parse(body []byte, vertex bool) (*node, *reader) {
 	if len(bytes.TrimSpace(body)) == 0 { // SDKs send an empty request like this
 		body = []byte("{}")
 	}
-	o, err := dialect.ReadMembers(body) // validates the JSON
+	o, err := jsonvalue.ReadMembers(body) // validates the JSON
 	if err != nil {
 		r.err = unreadable(body, err)
 		return nil, r
@@ -146,7 +147,7 @@ func (r *reader) read(kind string, raw json.RawMessage, path string, at place) *
 			r.unknown = append(r.unknown, unknownName{written, n})
 			continue
 		}
-		if kind == "part" && n.hasData() && isData(name) && n.at(name) == nil && dialect.IsGiven(m.Value) {
+		if kind == "part" && n.hasData() && isData(name) && n.at(name) == nil && jsonvalue.IsGiven(m.Value) {
 			r.refuse(n, "Invalid value at '%s' (oneof), oneof field 'data' is already set. Cannot set '%s'", n.inJSON(), written)
 		}
 		r.add(n, name, fields[name], m, -1)
@@ -155,9 +156,9 @@ func (r *reader) read(kind string, raw json.RawMessage, path string, at place) *
 }
 
 // add reads a field, or the entry of a map at an index.
-func (r *reader) add(n *node, name, kind string, m dialect.Member, index int) {
+func (r *reader) add(n *node, name, kind string, m jsonvalue.Member, index int) {
 	written := string(m.Name)
-	value := r.read(kind, m.Value, dialect.Join(n.path, written), place{parent: n, name: written, index: index})
+	value := r.read(kind, m.Value, jsonvalue.Join(n.path, written), place{parent: n, name: written, index: index})
 	if value != nil {
 		if n.fields == nil {
 			n.fields = map[string]*node{}
@@ -168,17 +169,17 @@ func (r *reader) add(n *node, name, kind string, m dialect.Member, index int) {
 
 // readItems reads an array. The API accepts a lone message as an array of one, as in "parts": {"text": "hi"}.
 func (r *reader) readItems(n *node, kind string) {
-	if dialect.IsKind(n.raw, '{') && documented[kind] != nil {
+	if jsonvalue.IsKind(n.raw, '{') && documented[kind] != nil {
 		n.items = []*node{r.read(kind, n.raw, n.path, place{parent: n})}
 		return
 	}
 	var items []json.RawMessage
-	if dialect.ReadPart(n.raw, &items) != nil {
+	if jsonvalue.ReadPart(n.raw, &items) != nil {
 		r.wrongKind(n, kind)
 		return
 	}
 	for i, raw := range items {
-		path, at := dialect.At(n.path, i), place{parent: n, index: i}
+		path, at := jsonvalue.At(n.path, i), place{parent: n, index: i}
 		item := r.read(kind, raw, path, at)
 		if item == nil {
 			item = &node{place: at, raw: raw, path: path}
@@ -188,9 +189,9 @@ func (r *reader) readItems(n *node, kind string) {
 	}
 }
 
-func (r *reader) object(n *node, kind string) dialect.Members {
-	var o dialect.Members
-	if dialect.ReadPart(n.raw, &o) != nil {
+func (r *reader) object(n *node, kind string) jsonvalue.Members {
+	var o jsonvalue.Members
+	if jsonvalue.ReadPart(n.raw, &o) != nil {
 		r.wrongKind(n, kind)
 	}
 	return o
@@ -198,7 +199,7 @@ func (r *reader) object(n *node, kind string) dialect.Members {
 
 // scalar checks a value against the JSON form of its kind (protobuf.dev/programming-guides/json).
 func (r *reader) scalar(n *node, kind string) {
-	text, isString := dialect.TextOf(n.raw)
+	text, isString := jsonvalue.TextOf(n.raw)
 	valid := true
 	switch kind {
 	case "string":
@@ -209,7 +210,7 @@ func (r *reader) scalar(n *node, kind string) {
 		}
 		valid = isString
 	case "bool":
-		valid = dialect.IsKind(n.raw, 't') || dialect.IsKind(n.raw, 'f')
+		valid = jsonvalue.IsKind(n.raw, 't') || jsonvalue.IsKind(n.raw, 'f')
 	case "enum":
 		_, err := strconv.Atoi(string(n.raw))
 		valid = isString || err == nil

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // place is where a node is: a field of its parent, an item, or the entry of a map.
@@ -18,7 +19,7 @@ type place struct {
 // inJSON returns the place as the API's reader of JSON writes it, by the names of its protobuf fields. Entries of a map
 // have a number.
 func (n *node) inJSON() string {
-	return n.proto(func(p *place) string { return dialect.At("", p.index) + ".value" })
+	return n.proto(func(p *place) string { return jsonvalue.At("", p.index) + ".value" })
 }
 
 // inRequest returns the place as the API's later checks write it: see the threads moltis-org/moltis#747 and #849.
@@ -31,11 +32,11 @@ func (n *node) proto(entry func(*place) string) string {
 	case p.parent == nil:
 		return ""
 	case p.name == "":
-		return dialect.At(p.parent.proto(entry), p.index)
+		return jsonvalue.At(p.parent.proto(entry), p.index)
 	case p.index >= 0:
 		return p.parent.proto(entry) + entry(p)
 	default:
-		return dialect.Join(p.parent.proto(entry), snakeCase(p.name))
+		return jsonvalue.Join(p.parent.proto(entry), snakeCase(p.name))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // replyChunk is an answer, or a chunk of one.
@@ -43,7 +44,7 @@ func (codec) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
 	reply := &dialect.DecodedReply{}
 	var finish, blocked string
 	_, err := dialect.EachDocument(body, func(c *replyChunk) error {
-		if dialect.IsGiven(c.Error) {
+		if jsonvalue.IsGiven(c.Error) {
 			return dialect.ReportedError(c.Error)
 		}
 		reply.Model = cmp.Or(c.ModelVersion, reply.Model)

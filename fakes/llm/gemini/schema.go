@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // noParameters is the schema of a function without parameters.
@@ -18,7 +19,7 @@ func inputSchema(declaration *node) json.RawMessage {
 		return schema.raw
 	}
 	if schema := declaration.at("parameters"); schema != nil {
-		return dialect.Marshal(jsonSchema(schema))
+		return jsonvalue.Marshal(jsonSchema(schema))
 	}
 	return json.RawMessage(noParameters)
 }
@@ -79,7 +80,7 @@ func checkSchema(s *node) *dialect.Error {
 	kind := ""
 	if t := s.at("type"); t != nil {
 		word := t.string()
-		if kind = types[strings.ToUpper(word)]; kind == "" && dialect.IsKind(t.raw, '"') && word != "TYPE_UNSPECIFIED" {
+		if kind = types[strings.ToUpper(word)]; kind == "" && jsonvalue.IsKind(t.raw, '"') && word != "TYPE_UNSPECIFIED" {
 			return notInEnum(t, "Type")
 		}
 	}
@@ -89,7 +90,7 @@ func checkSchema(s *node) *dialect.Error {
 	properties := s.at("properties")
 	for i, name := range s.strings("required") {
 		if properties != nil && properties.fields[name] == nil {
-			return violation(s.below(dialect.At("required", i)), "property is not defined")
+			return violation(s.below(jsonvalue.At("required", i)), "property is not defined")
 		}
 	}
 	inner := append(slices.Clone(s.list("anyOf")), s.list("prefixItems")...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // SideRequestPatterns returns the routes of model lists, models, token counts and embeddings. The last two share a
@@ -35,10 +36,10 @@ var listed = []string{"gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-pro", 
 	"gemini-3-pro-preview"}
 
 func describe(name, prefix string) json.RawMessage {
-	return dialect.Ordered("name", prefix+name, "version", "001", "displayName", name,
+	return jsonvalue.Ordered("name", prefix+name, "version", "001", "displayName", name,
 		"description", "Scripted: answers what a test says", "inputTokenLimit", 1<<20, "outputTokenLimit", 1<<16,
 		"supportedGenerationMethods", []string{generate, countTokens}, "temperature", 1, "topP", 0.95, "topK", 64,
-		"maxTemperature", 2, "thinking", dialect.OrAbsent(thinks(name)))
+		"maxTemperature", 2, "thinking", jsonvalue.OrAbsent(thinks(name)))
 }
 
 // AnswerSideRequest answers with the models, one model, embeddings, or a token count (about four bytes a token).
@@ -59,7 +60,7 @@ func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 		if refused != nil {
 			return c.EncodeError(refused)
 		}
-		return plainAnswer(http.StatusOK, dialect.Ordered("totalTokens", tokens, "promptTokensDetails", textTokens(tokens)))
+		return plainAnswer(http.StatusOK, jsonvalue.Ordered("totalTokens", tokens, "promptTokensDetails", textTokens(tokens)))
 	case to.model != "models":
 		return plainAnswer(http.StatusOK, describe(to.model, prefix))
 	}
@@ -71,7 +72,7 @@ func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	if to.vertex {
 		member = "publisherModels"
 	}
-	return plainAnswer(http.StatusOK, dialect.Ordered(member, list))
+	return plainAnswer(http.StatusOK, jsonvalue.Ordered(member, list))
 }
 
 // embed answers with the embedding of the content, or with one for each of several requests.
@@ -108,20 +109,20 @@ func (c codec) embed(to target, body []byte) dialect.Answer {
 			return c.EncodeError(ours("output_dimensionality is %d: set one from 1 to %d", size, most))
 		}
 		values := dialect.Embedding(strings.Join(texts, " "), size)
-		embeddings = append(embeddings, dialect.Ordered("values", values))
+		embeddings = append(embeddings, jsonvalue.Ordered("values", values))
 	}
 	switch {
 	case len(embeddings) == 0:
 		return c.EncodeError(ours("requests is empty: set at least one"))
 	case to.method == embed:
-		return plainAnswer(http.StatusOK, dialect.Ordered("embedding", embeddings[0]))
+		return plainAnswer(http.StatusOK, jsonvalue.Ordered("embedding", embeddings[0]))
 	}
-	return plainAnswer(http.StatusOK, dialect.Ordered("embeddings", embeddings))
+	return plainAnswer(http.StatusOK, jsonvalue.Ordered("embeddings", embeddings))
 }
 
 // countOf counts the tokens of the contents, or of the request in generateContentRequest.
 func countOf(body []byte, to target) (int, *dialect.Error) {
-	given, err := dialect.ReadMembers(body)
+	given, err := jsonvalue.ReadMembers(body)
 	if err != nil {
 		return 0, unreadable(body, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // stream returns the chunks of a stream, with text in fragments. Up to 2.x adjacent calls share a chunk, and the last
@@ -80,7 +81,7 @@ func (c *completion) groups() [][]part {
 
 // event writes an event like the API: a space after each colon of the JSON, lines that end in CRLF.
 func event(v any) []byte {
-	return append(append([]byte("data: "), spaced(dialect.Marshal(v))...), "\r\n\r\n"...)
+	return append(append([]byte("data: "), spaced(jsonvalue.Marshal(v))...), "\r\n\r\n"...)
 }
 
 // spaced adds a space after each JSON colon outside strings.

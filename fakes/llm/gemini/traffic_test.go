@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
@@ -204,7 +205,7 @@ func (s *shaped) add(t *testing.T, data string) {
 		case p.FunctionCall != nil && p.FunctionCall.Name != "":
 			kind += "call "
 			if p.FunctionCall.Args != nil {
-				p.FunctionCall.Args = dialect.Marshal(p.FunctionCall.Args)
+				p.FunctionCall.Args = jsonvalue.Marshal(p.FunctionCall.Args)
 			}
 			s.calls, s.signatures = append(s.calls, *p.FunctionCall), append(s.signatures, p.ThoughtSignature)
 		case p.FunctionCall != nil:
@@ -251,7 +252,7 @@ func (s *shaped) piece(t *testing.T, data string) {
 	require.NoError(t, json.Unmarshal([]byte(data), &r))
 	for _, p := range r.Candidates[0].Content.Parts[0].FunctionCall.PartialArgs {
 		s.partial += p.StringValue
-		s.calls[len(s.calls)-1].Args = dialect.Marshal(map[string]string{strings.TrimPrefix(p.JSONPath, "$."): s.partial})
+		s.calls[len(s.calls)-1].Args = jsonvalue.Marshal(map[string]string{strings.TrimPrefix(p.JSONPath, "$."): s.partial})
 	}
 	if r.Candidates[0].Content.Parts[0].FunctionCall.PartialArgs == nil {
 		s.partial = ""

@@ -6,12 +6,13 @@ import (
 	"net/http"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Decode refuses only a body that is not a JSON object or whose messages are not an array. Members of a wrong type
 // count as absent, and unreadable blocks become Other: checks judge what a client sends.
 func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
-	params, err := dialect.ReadMembers(body)
+	params, err := jsonvalue.ReadMembers(body)
 	if err != nil || params == nil {
 		return nil, refuse("the body is not a JSON object: want the params of sampling/createMessage")
 	}
@@ -33,8 +34,8 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 	var tools []json.RawMessage
 	_ = params.Read("tools", &tools) // a wrong type counts as absent
 	for i, raw := range tools {
-		var t dialect.Members
-		_ = dialect.ReadPart(raw, &t)
+		var t jsonvalue.Members
+		_ = jsonvalue.ReadPart(raw, &t)
 		req.Tools = append(req.Tools, dialect.Tool{
 			Name: t.Text("name"), Description: t.Text("description"), InputSchema: t.Raw("inputSchema"),
 			Path: fmt.Sprintf("tools[%d]", i),
@@ -51,7 +52,7 @@ func refuse(message string) *dialect.Error {
 }
 
 // optional returns nil for a member that is absent or of another type.
-func optional[T any](o dialect.Members, name string) *T {
+func optional[T any](o jsonvalue.Members, name string) *T {
 	v := new(T)
 	if !o.Has(name) || o.Read(name, v) != nil {
 		return nil
@@ -60,9 +61,9 @@ func optional[T any](o dialect.Members, name string) *T {
 }
 
 // model returns the first hint: hints are in order of preference.
-func model(params dialect.Members) string {
-	var preferences dialect.Members
-	var hints []dialect.Members
+func model(params jsonvalue.Members) string {
+	var preferences jsonvalue.Members
+	var hints []jsonvalue.Members
 	_ = params.Read("modelPreferences", &preferences)
 	_ = preferences.Read("hints", &hints)
 	for _, hint := range hints {
@@ -74,8 +75,8 @@ func model(params dialect.Members) string {
 }
 
 // toolChoice returns the mode; an empty choice means auto (2025-11-25, schema ToolChoice).
-func toolChoice(params dialect.Members) string {
-	choice := optional[dialect.Members](params, "toolChoice")
+func toolChoice(params jsonvalue.Members) string {
+	choice := optional[jsonvalue.Members](params, "toolChoice")
 	switch {
 	case choice == nil:
 		return ""
@@ -86,14 +87,14 @@ func toolChoice(params dialect.Members) string {
 }
 
 func message(raw json.RawMessage, path string) dialect.Message {
-	var m dialect.Members
-	if dialect.ReadPart(raw, &m) != nil {
+	var m jsonvalue.Members
+	if jsonvalue.ReadPart(raw, &m) != nil {
 		return dialect.Message{Path: path, Content: []dialect.Block{{Type: dialect.Other, Raw: raw, Path: path}}}
 	}
 	return dialect.Message{Role: dialect.Role(m.Text("role")), Content: content(m, path+".content", false), Path: path}
 }
 
-func content(of dialect.Members, path string, inResult bool) []dialect.Block {
+func content(of jsonvalue.Members, path string, inResult bool) []dialect.Block {
 	if !of.Has("content") {
 		return nil
 	}
@@ -111,8 +112,8 @@ func content(of dialect.Members, path string, inResult bool) []dialect.Block {
 // readBlock reads a block. A result inside a result, which MCP does not have, becomes Other, so nesting is bounded.
 func readBlock(raw json.RawMessage, path string, inResult bool) dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: raw, Path: path}
-	var o dialect.Members
-	if dialect.ReadPart(raw, &o) != nil {
+	var o jsonvalue.Members
+	if jsonvalue.ReadPart(raw, &o) != nil {
 		return b
 	}
 	switch t := dialect.BlockType(o.Text("type")); t {

@@ -16,6 +16,7 @@ import (
 	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Codec speaks the native dialect. It never streams.
@@ -48,7 +49,7 @@ func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	case len(blocks) == 1 && visible[0].Type == dialect.Text:
 		content = blocks[0]
 	}
-	return answer(http.StatusOK, dialect.Ordered("role", "assistant", "content", content,
+	return answer(http.StatusOK, jsonvalue.Ordered("role", "assistant", "content", content,
 		"model", cmp.Or(reply.Model, req.Model), "stopReason", string(reply.Reason())))
 }
 
@@ -59,11 +60,11 @@ func block(b dialect.Block, id string) json.RawMessage {
 	case json.Valid(b.Raw):
 		return b.Raw
 	case b.Type == dialect.Text:
-		return dialect.Ordered("type", kind, "text", b.Text)
+		return jsonvalue.Ordered("type", kind, "text", b.Text)
 	case b.Type == dialect.ToolUse:
-		return dialect.Ordered("type", kind, "id", cmp.Or(b.ID, id), "name", b.Name, "input", input(b.Input))
+		return jsonvalue.Ordered("type", kind, "id", cmp.Or(b.ID, id), "name", b.Name, "input", input(b.Input))
 	}
-	return dialect.Ordered("type", kind, "data", b.Data, "mimeType", b.MimeType)
+	return jsonvalue.Ordered("type", kind, "data", b.Data, "mimeType", b.MimeType)
 }
 
 // input returns the arguments of a tool use as JSON. Invalid JSON becomes a string, which is invalid on the wire too.
@@ -74,7 +75,7 @@ func input(arguments json.RawMessage) json.RawMessage {
 	case json.Valid(arguments):
 		return arguments
 	}
-	return dialect.Marshal(string(arguments))
+	return jsonvalue.Marshal(string(arguments))
 }
 
 // EncodeError writes a JSON-RPC error object under "error". Its code is the error's Code if numeric, -32602 (invalid
@@ -88,7 +89,7 @@ func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	default:
 		code = -32603
 	}
-	a := answer(e.Status, dialect.Ordered("error", dialect.Ordered("code", code, "message", e.Message)))
+	a := answer(e.Status, jsonvalue.Ordered("error", jsonvalue.Ordered("code", code, "message", e.Message)))
 	maps.Copy(a.Header, e.Header)
 	return a
 }
@@ -102,6 +103,6 @@ func answer(status int, v any) dialect.Answer {
 	return dialect.Answer{
 		Status: status,
 		Header: http.Header{"Content-Type": {"application/json"}},
-		Chunks: [][]byte{dialect.Marshal(v)},
+		Chunks: [][]byte{jsonvalue.Marshal(v)},
 	}
 }

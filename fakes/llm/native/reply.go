@@ -4,11 +4,12 @@ import (
 	"errors"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // DecodeReply reads a CreateMessageResult.
 func (codec) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
-	result, err := dialect.ReadMembers(body)
+	result, err := jsonvalue.ReadMembers(body)
 	switch {
 	case err != nil:
 		return nil, err

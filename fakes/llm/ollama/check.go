@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // modelName matches the model names that Ollama accepts: [[scheme://]host/][namespace/]model[:tag].
@@ -47,9 +48,9 @@ func fail(format string, args ...any) *dialect.Error {
 }
 
 var (
-	integerOptions = dialect.Set(`num_keep seed num_predict top_k repeat_last_n num_ctx num_batch num_gpu main_gpu
+	integerOptions = jsonvalue.Set(`num_keep seed num_predict top_k repeat_last_n num_ctx num_batch num_gpu main_gpu
 		num_thread`)
-	floatOptions = dialect.Set(`top_p min_p typical_p temperature repeat_penalty presence_penalty frequency_penalty`)
+	floatOptions = jsonvalue.Set(`top_p min_p typical_p temperature repeat_penalty presence_penalty frequency_penalty`)
 )
 
 // mismatch describes the type that an option should have; "" for its own type. Unknown options are ignored.

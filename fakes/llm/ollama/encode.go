@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Encode writes thinking, text and tool uses in order; in a stream each call has a line. Arguments must be objects
@@ -62,13 +63,13 @@ type modelMessage struct {
 
 // response returns a plain answer or a line of a stream; end are the members after the message.
 func (a *answer) response(m modelMessage, end ...any) json.RawMessage {
-	var calls any = dialect.Absent
+	var calls any = jsonvalue.Absent
 	if m.calls != nil {
 		calls = m.calls
 	}
-	members := []any{"model", a.model, "created_at", time.Now().UTC(), "message", dialect.Ordered("role", "assistant",
-		"content", m.content, "thinking", dialect.OrAbsent(m.thinking), "tool_calls", calls)}
-	return dialect.Ordered(append(members, end...)...)
+	members := []any{"model", a.model, "created_at", time.Now().UTC(), "message", jsonvalue.Ordered("role", "assistant",
+		"content", m.content, "thinking", jsonvalue.OrAbsent(m.thinking), "tool_calls", calls)}
+	return jsonvalue.Ordered(append(members, end...)...)
 }
 
 // metrics returns the times, in nanoseconds, and token counts of the last line, for a small model.
@@ -116,11 +117,11 @@ func (a *answer) call(b dialect.Block, arguments json.RawMessage, id string) jso
 	if withoutIDs(a.model) {
 		id = ""
 		if len(a.calls) == 0 {
-			index = dialect.Absent
+			index = jsonvalue.Absent
 		}
 	}
-	function := dialect.Ordered("index", index, "name", b.Name, "arguments", arguments)
-	return dialect.Ordered("id", dialect.OrAbsent(id), "function", function)
+	function := jsonvalue.Ordered("index", index, "name", b.Name, "arguments", arguments)
+	return jsonvalue.Ordered("id", jsonvalue.OrAbsent(id), "function", function)
 }
 
 // loadReason returns the done reason of a request without messages.

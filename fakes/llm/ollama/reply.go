@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // replyLine is an answer, or a line of a stream.
@@ -30,7 +31,7 @@ func (chat) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
 	reply := &dialect.DecodedReply{}
 	reason := ""
 	_, err := dialect.EachDocument(body, func(l *replyLine) error {
-		if dialect.IsGiven(l.Error) {
+		if jsonvalue.IsGiven(l.Error) {
 			return dialect.ReportedError(l.Error)
 		}
 		reply.Model = cmp.Or(l.Model, reply.Model)

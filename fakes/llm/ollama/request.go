@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // request is a request body. Like Ollama it is read by encoding/json: names in any case, only the first value of the
@@ -100,7 +101,7 @@ func (*think) UnmarshalJSON(raw []byte) error {
 	case "true", "false", `"high"`, `"medium"`, `"low"`, `"max"`, "null":
 		return nil
 	}
-	if level, isText := dialect.TextOf(raw); isText {
+	if level, isText := jsonvalue.TextOf(raw); isText {
 		return fmt.Errorf(`invalid think value: %q (must be "high", "medium", "low", "max", true, or false)`, level)
 	}
 	return errors.New(`think must be a boolean or string ("high", "medium", "low", "max", true, or false)`)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // models are the listed models. Other names exist too.
@@ -62,7 +63,7 @@ func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 		return c.EncodeError(refuse(noModel))
 	}
 	info := map[string]any{"general.architecture": family, family + ".context_length": 131072}
-	return plain(dialect.Ordered("details", details(), "model_info", info,
+	return plain(jsonvalue.Ordered("details", details(), "model_info", info,
 		"capabilities", []string{"completion", "tools", "vision", "thinking"}, "modified_at", loaded))
 }
 
@@ -79,14 +80,14 @@ func (c chat) embed(r *http.Request, body []byte) dialect.Answer {
 	const usual, most = 768, 1 << 14
 	size := cmp.Or(q.Dimensions, usual)
 	var texts []string
-	text, isText := dialect.TextOf(q.Input)
+	text, isText := jsonvalue.TextOf(q.Input)
 	switch {
 	case !modelName.MatchString(q.Model):
 		return c.EncodeError(refuse(noModel))
 	case size < 0 || size > most:
 		return c.EncodeError(refuse("dimensions is %d: set one from 1 to %d"+dialect.OwnWords, size, most))
 	case r.URL.Path == "/api/embeddings":
-		return plain(dialect.Ordered("embedding", dialect.Embedding(q.Prompt, usual)))
+		return plain(jsonvalue.Ordered("embedding", dialect.Embedding(q.Prompt, usual)))
 	case isText:
 		texts = []string{text}
 	case json.Unmarshal(q.Input, &texts) != nil:
@@ -97,19 +98,19 @@ func (c chat) embed(r *http.Request, body []byte) dialect.Answer {
 		embeddings = append(embeddings, dialect.Embedding(text, size))
 		tokens += 1 + len(text)/4
 	}
-	return plain(dialect.Ordered("model", q.Model, "embeddings", embeddings, "total_duration", 14143917,
+	return plain(jsonvalue.Ordered("model", q.Model, "embeddings", embeddings, "total_duration", 14143917,
 		"load_duration", 1019500, "prompt_eval_count", tokens))
 }
 
 const family = "llama"
 
 func details() json.RawMessage {
-	return dialect.Ordered("parent_model", "", "format", "gguf", "family", family, "families", []string{family},
+	return jsonvalue.Ordered("parent_model", "", "format", "gguf", "family", family, "families", []string{family},
 		"parameter_size", "3.2B", "quantization_level", "Q4_K_M")
 }
 
 func describe(name string) json.RawMessage {
 	digest := sha256.Sum256([]byte(name))
-	return dialect.Ordered("name", name, "model", name, "modified_at", loaded, "size", 2019393189,
+	return jsonvalue.Ordered("name", name, "model", name, "modified_at", loaded, "size", 2019393189,
 		"digest", hex.EncodeToString(digest[:]), "details", details())
 }

@@ -12,10 +12,12 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // chatMembers are the members of a request: API reference of 2026.
-var chatMembers = dialect.Set(`
+var chatMembers = jsonvalue.Set(`
 	audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages metadata
 	modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key
 	prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed
@@ -31,7 +33,7 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 		return refused
 	}
 	q.style = c.style
-	return dialect.First(q,
+	return codecs.First(q,
 		checkMembers, checkParameters, checkFormat, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory)
 }
 
@@ -99,7 +101,7 @@ func (q *responsesRequest) checkFormat() *dialect.Error {
 }
 
 // mentionsJSON reports whether the messages mention JSON, if the format demands that.
-func mentionsJSON(format dialect.Members, messages json.RawMessage) bool {
+func mentionsJSON(format jsonvalue.Members, messages json.RawMessage) bool {
 	return format.Text("type") != "json_object" || bytes.Contains(bytes.ToLower(messages), []byte("json"))
 }
 
@@ -109,8 +111,8 @@ func streamOnly() *dialect.Error {
 }
 
 // checkStreamOptions refuses options of a wrong type.
-func checkStreamOptions(body dialect.Members) *dialect.Error {
-	var options dialect.Members
+func checkStreamOptions(body jsonvalue.Members) *dialect.Error {
+	var options jsonvalue.Members
 	r := newReader()
 	r.Read(body, "", "stream_options", &options)
 	r.ReadAll(options, "stream_options", "include_usage", new(bool), "include_obfuscation", new(bool))
@@ -181,7 +183,7 @@ func (m *message) check(i int, s *style) *dialect.Error {
 			return err
 		}
 	}
-	return dialect.Each(m.calls, func(c *toolCall) *dialect.Error { return c.check(s) })
+	return codecs.Each(m.calls, func(c *toolCall) *dialect.Error { return c.check(s) })
 }
 
 // empty reports whether a message has no content, and nothing that replaces an assistant's.
@@ -198,7 +200,7 @@ func (p *part) check(allowed []string, s *style) *dialect.Error {
 	if s.isOpenAI && !slices.Contains(allowed, kind) {
 		return unsupported(p.path+".type", kind, allowed...)
 	}
-	if kind == "text" && !dialect.IsKind(p.Raw("text"), '"') {
+	if kind == "text" && !jsonvalue.IsKind(p.Raw("text"), '"') {
 		return missing(p.path, "text")
 	}
 	if kind != "image_url" {
@@ -222,9 +224,9 @@ func (p *part) check(allowed []string, s *style) *dialect.Error {
 }
 
 // checkDetail checks how closely the model looks at an image. Responses have "original" too (API reference of 2026).
-func checkDetail(image dialect.Members, path string, also ...string) *dialect.Error {
+func checkDetail(image jsonvalue.Members, path string, also ...string) *dialect.Error {
 	known := append([]string{"low", "high", "auto"}, also...)
-	if detail := image.Text("detail"); dialect.IsKind(image.Raw("detail"), '"') && !slices.Contains(known, detail) {
+	if detail := image.Text("detail"); jsonvalue.IsKind(image.Raw("detail"), '"') && !slices.Contains(known, detail) {
 		return unsupported(path, detail, known...)
 	}
 	return nil
@@ -242,8 +244,8 @@ func (c *toolCall) check(s *style) *dialect.Error {
 		return tooLong(c.path+".id", "string", "a", maxCallID, len(c.id))
 	case c.name == "":
 		return missing(c.inner(), "name")
-	case !dialect.IsKind(c.arguments, '"') && !(s.isMistral && dialect.IsKind(c.arguments, '{')):
-		return wrongType(c.inner()+".arguments", "a string", dialect.JSONName(c.arguments))
+	case !jsonvalue.IsKind(c.arguments, '"') && !(s.isMistral && jsonvalue.IsKind(c.arguments, '{')):
+		return wrongType(c.inner()+".arguments", "a string", jsonvalue.JSONName(c.arguments))
 	}
 	return checkName(c.inner()+".name", c.name)
 }
@@ -333,7 +335,7 @@ func checkModel(q *request) *dialect.Error {
 	case q.maxTokens != nil:
 		return invalid("max_tokens", "unsupported_parameter",
 			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
-	case dialect.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model):
+	case codecs.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model):
 		return invalid("temperature", "unsupported_value", "Unsupported value: 'temperature' does not support %v with this "+
 			"model. Only the default (1) value is supported.", *q.temperature)
 	case len(q.stop) > 0 && withoutStop.MatchString(q.model):
@@ -344,7 +346,7 @@ func checkModel(q *request) *dialect.Error {
 
 // checkModel is the same rule for Responses.
 func (q *responsesRequest) checkModel() *dialect.Error {
-	if dialect.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model) && !chatModel.MatchString(q.model) {
+	if codecs.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model) && !chatModel.MatchString(q.model) {
 		return unsupportedParameter("temperature")
 	}
 	return nil

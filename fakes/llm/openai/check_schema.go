@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // topLevelForbidden are forbidden at the top level of a function's schema.
@@ -16,9 +17,9 @@ var topLevelForbidden = []string{"oneOf", "anyOf", "allOf", "enum", "not"}
 // fail here.
 func (t *tool) checkParameters(member string, strict bool) *dialect.Error {
 	path := t.path + "." + member
-	var top dialect.Members
-	if dialect.ReadPart(t.parameters, &top) != nil {
-		return wrongType(path, "an object", dialect.JSONName(t.parameters))
+	var top jsonvalue.Members
+	if jsonvalue.ReadPart(t.parameters, &top) != nil {
+		return wrongType(path, "an object", jsonvalue.JSONName(t.parameters))
 	}
 	why := ""
 	switch kind := top.Text("type"); {
@@ -42,16 +43,16 @@ func (t *tool) checkParameters(member string, strict bool) *dialect.Error {
 // strictForbids are JSON Schema words that a strict tool must not use; strictFormats are the formats that it may use.
 var (
 	strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
-	strictFormats = dialect.Set("date-time time date duration email hostname ipv4 ipv6 uuid")
+	strictFormats = jsonvalue.Set("date-time time date duration email hostname ipv4 ipv6 uuid")
 )
 
 // schemaViolation describes the first violation in a schema; "" for none.
 func schemaViolation(raw json.RawMessage, at []string, strict bool) string {
-	if text, isText := dialect.TextOf(raw); isText {
+	if text, isText := jsonvalue.TextOf(raw); isText {
 		return fmt.Sprintf("'%s' is not of type 'object', 'boolean'", text)
 	}
-	var s dialect.Members
-	if dialect.ReadPart(raw, &s) != nil {
+	var s jsonvalue.Members
+	if jsonvalue.ReadPart(raw, &s) != nil {
 		return ""
 	}
 	return violation(s, at, strict)
@@ -59,7 +60,7 @@ func schemaViolation(raw json.RawMessage, at []string, strict bool) string {
 
 // violation describes that of a schema that is an object. Every array has items. In a strict tool each object also
 // requires all its properties and allows no others.
-func violation(s dialect.Members, at []string, strict bool) string {
+func violation(s jsonvalue.Members, at []string, strict bool) string {
 	why := ""
 	if s.Text("type") == "array" && !s.Has("items") {
 		why = "array schema missing items."
@@ -81,7 +82,7 @@ func context(at []string) string {
 }
 
 // strictViolation describes the first violation of strictness by the schema itself.
-func strictViolation(s dialect.Members) string {
+func strictViolation(s jsonvalue.Members) string {
 	for _, word := range strictForbids {
 		if s.Has(word) {
 			return fmt.Sprintf("'%s' is not permitted.", word)
@@ -96,7 +97,7 @@ func strictViolation(s dialect.Members) string {
 	if string(s.Raw("additionalProperties")) != "false" {
 		return "'additionalProperties' is required to be supplied and to be false."
 	}
-	var properties dialect.Members
+	var properties jsonvalue.Members
 	var required []string
 	_, _ = s.Read("properties", &properties), s.Read("required", &required) // a wrong type counts as empty
 	names := properties.Names()
@@ -115,7 +116,7 @@ func strictViolation(s dialect.Members) string {
 }
 
 // innerViolation describes the first violation in the schemas of properties, definitions, alternatives and items.
-func innerViolation(s dialect.Members, at []string, strict bool) string {
+func innerViolation(s jsonvalue.Members, at []string, strict bool) string {
 	for _, holder := range []string{"properties", "$defs", "definitions"} {
 		inner := s.Object(holder)
 		for _, name := range inner.Names() {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The limits of tools and their names.
@@ -29,7 +31,7 @@ func checkName(path, name string) *dialect.Error {
 // openrouter:web_search and Groq's browser_search.
 func checkTools(q *request) *dialect.Error {
 	if !q.style.isOpenAI {
-		return dialect.Each(q.tools, func(t *tool) *dialect.Error {
+		return codecs.Each(q.tools, func(t *tool) *dialect.Error {
 			if t.kind != "function" {
 				return nil
 			}
@@ -47,7 +49,7 @@ func checkTools(q *request) *dialect.Error {
 	if q.Has("functions") && len(q.tools) == 0 {
 		return emptyArray("functions")
 	}
-	return dialect.Each(q.tools, func(t *tool) *dialect.Error { return t.check(q.style) })
+	return codecs.Each(q.tools, func(t *tool) *dialect.Error { return t.check(q.style) })
 }
 
 func (t *tool) check(s *style) *dialect.Error {
@@ -64,10 +66,10 @@ func (t *tool) check(s *style) *dialect.Error {
 	if err := checkName(at+".name", t.name); err != nil {
 		return err
 	}
-	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
+	if t.kind == "custom" || !jsonvalue.IsGiven(t.parameters) {
 		return nil
 	}
-	if !s.isOpenAI && dialect.IsKind(t.parameters, '{') {
+	if !s.isOpenAI && jsonvalue.IsKind(t.parameters, '{') {
 		return nil // the servers differ in what they require of a schema
 	}
 	return t.checkParameters(parameters, t.strict)
@@ -80,7 +82,7 @@ func checkToolChoice(q *request) *dialect.Error {
 	if !q.Has("tool_choice") {
 		return nil
 	}
-	if !q.style.isOpenAI && (!q.Has("tools") || dialect.IsKind(q.Raw("tool_choice"), '"')) {
+	if !q.style.isOpenAI && (!q.Has("tools") || jsonvalue.IsKind(q.Raw("tool_choice"), '"')) {
 		return nil // Mistral has the mode any
 	}
 	if !q.Has("tools") {
@@ -109,16 +111,16 @@ func checkToolChoice(q *request) *dialect.Error {
 }
 
 // readChoice reads a tool choice that is an object; nil for a mode. It refuses unknown modes and other types.
-func readChoice(q dialect.Members) (choice dialect.Members, refused *dialect.Error) {
+func readChoice(q jsonvalue.Members) (choice jsonvalue.Members, refused *dialect.Error) {
 	raw := q.Raw("tool_choice")
-	if mode, isText := dialect.TextOf(raw); isText {
+	if mode, isText := jsonvalue.TextOf(raw); isText {
 		if !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone, dialect.ChoiceRequired}, mode) {
 			refused = unsupported("tool_choice", mode, dialect.ChoiceNone, dialect.ChoiceAuto, dialect.ChoiceRequired)
 		}
 		return nil, refused
 	}
 	if q.Read("tool_choice", &choice) != nil {
-		return nil, wrongType("tool_choice", "one of a string or object", dialect.JSONName(raw))
+		return nil, wrongType("tool_choice", "one of a string or object", jsonvalue.JSONName(raw))
 	}
 	return choice, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Decode refuses a body that is not a JSON object, or has members of another type than documented. It accepts arguments
@@ -64,9 +65,9 @@ func (c chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.E
 
 // toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged. In Chat Completions an inner
 // object describes the choice: {"type":"function","function":{…}}. In Responses it is flat.
-func toolChoice(q dialect.Members, flat bool) string {
+func toolChoice(q jsonvalue.Members, flat bool) string {
 	var mode string
-	var choice dialect.Members
+	var choice jsonvalue.Members
 	if q.Has("function_call") {
 		return functionCall(q)
 	}
@@ -112,7 +113,7 @@ func (m *message) blocks() (all []dialect.Block) {
 }
 
 func (c *toolCall) input() json.RawMessage {
-	if text, isText := dialect.TextOf(c.arguments); isText {
+	if text, isText := jsonvalue.TextOf(c.arguments); isText {
 		return json.RawMessage(text)
 	}
 	return c.arguments

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // maxInputs is how many inputs a request for embeddings may have; maxDimensions limits their size.
@@ -55,28 +56,28 @@ func (m models) embeddings(body []byte) dialect.Answer {
 		if value = dialect.Embedding(text, size); q.EncodingFormat == "base64" {
 			value = inBase64(value.([]float32))
 		}
-		data[i] = dialect.Ordered("object", "embedding", "index", i, "embedding", value)
+		data[i] = jsonvalue.Ordered("object", "embedding", "index", i, "embedding", value)
 		tokens += 1 + len(text)/4
 	}
-	answer := dialect.Ordered("object", "list", "data", data, "model", q.Model,
-		"usage", dialect.Ordered("prompt_tokens", tokens, "total_tokens", tokens))
+	answer := jsonvalue.Ordered("object", "list", "data", data, "model", q.Model,
+		"usage", jsonvalue.Ordered("prompt_tokens", tokens, "total_tokens", tokens))
 	h := m.header("application/json", dialect.GenerateID("req_", 32, int64(len(body)), tokens))
 	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(answer)}}
 }
 
 // embedded returns the inputs: a text, several, or tokens in place of one.
 func embedded(raw json.RawMessage) ([]string, *dialect.Error) {
-	if text, isText := dialect.TextOf(raw); isText {
-		raw = dialect.Marshal([]string{text})
+	if text, isText := jsonvalue.TextOf(raw); isText {
+		raw = jsonvalue.Marshal([]string{text})
 	}
 	var all []json.RawMessage
-	if !dialect.IsGiven(raw) {
+	if !jsonvalue.IsGiven(raw) {
 		return nil, missing("", "input")
 	}
 	if json.Unmarshal(raw, &all) != nil {
-		return nil, wrongType("input", "one of a string or array", dialect.JSONName(raw))
+		return nil, wrongType("input", "one of a string or array", jsonvalue.JSONName(raw))
 	}
-	if len(all) > 0 && !dialect.IsKind(all[0], '"') && !dialect.IsKind(all[0], '[') { // the tokens of one
+	if len(all) > 0 && !jsonvalue.IsKind(all[0], '"') && !jsonvalue.IsKind(all[0], '[') { // the tokens of one
 		all = []json.RawMessage{raw}
 	}
 	if len(all) == 0 {
@@ -87,10 +88,10 @@ func embedded(raw json.RawMessage) ([]string, *dialect.Error) {
 	}
 	texts := make([]string, len(all))
 	for i, one := range all {
-		text, isText := dialect.TextOf(one)
+		text, isText := jsonvalue.TextOf(one)
 		switch {
 		case isText && text == "":
-			return nil, invalid("input", "", "Invalid '%s': input cannot be an empty string.", dialect.At("input", i))
+			return nil, invalid("input", "", "Invalid '%s': input cannot be an empty string.", jsonvalue.At("input", i))
 		case !isText:
 			text = string(one)
 		}

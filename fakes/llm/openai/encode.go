@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Encode writes text and tool uses, thinking if the server shows it, and drops other blocks: the model has none. It
@@ -149,11 +150,11 @@ func (c *completion) plain() []byte {
 		return indented(body)
 	case s.isRouter:
 		body.Provider, body.Tier, body.Fingerprint = providerName, null, null
-		return append([]byte("\n         \n"), dialect.Marshal(body)...)
+		return append([]byte("\n         \n"), jsonvalue.Marshal(body)...)
 	case s.isGroq:
 		body.Groq, body.Tier = &groq{ID: c.requestID}, "on_demand"
 	}
-	return dialect.Marshal(body)
+	return jsonvalue.Marshal(body)
 }
 
 // fingerprint returns the system fingerprint: nil if the server has none, null if the model has none.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // words returns the error's kind and code, or the defaults for the status.
@@ -25,7 +26,7 @@ func (s *style) words(e *dialect.Error) (kind, code string) {
 }
 
 func errorObject(e *dialect.Error, kind, code string) json.RawMessage {
-	return dialect.Ordered("message", e.Message, "type", kind, "param", orNull(e.Param), "code", orNull(code))
+	return jsonvalue.Ordered("message", e.Message, "type", kind, "param", orNull(e.Param), "code", orNull(code))
 }
 
 // orNull returns nil, null on the wire, for "".
@@ -50,19 +51,19 @@ func (s *style) errorBody(e *dialect.Error) json.RawMessage {
 	kind, code := s.words(e)
 	switch {
 	case s.isRouter:
-		return dialect.Ordered("error", dialect.Ordered("code", e.Status, "message", e.Message))
+		return jsonvalue.Ordered("error", jsonvalue.Ordered("code", e.Status, "message", e.Message))
 	case s.isMistral && e.Status == http.StatusUnauthorized:
-		return dialect.Ordered("detail", e.Message)
+		return jsonvalue.Ordered("detail", e.Message)
 	case s.isMistral:
-		return dialect.Ordered("object", "error", "message", e.Message, "type", kind, "param", orNull(e.Param),
+		return jsonvalue.Ordered("object", "error", "message", e.Message, "type", kind, "param", orNull(e.Param),
 			"code", orNull(code), "raw_status_code", e.Status)
 	case s.isGroq:
-		return dialect.Ordered("error", dialect.Ordered("message", e.Message, "type", kind,
-			"code", dialect.OrAbsent(code)))
+		return jsonvalue.Ordered("error", jsonvalue.Ordered("message", e.Message, "type", kind,
+			"code", jsonvalue.OrAbsent(code)))
 	case s.isXAI:
-		return dialect.Ordered("code", cmp.Or(e.Code, xaiCodes[e.Status], "Internal error"), "error", e.Message)
+		return jsonvalue.Ordered("code", cmp.Or(e.Code, xaiCodes[e.Status], "Internal error"), "error", e.Message)
 	}
-	return dialect.Ordered("error", errorObject(e, kind, code))
+	return jsonvalue.Ordered("error", errorObject(e, kind, code))
 }
 
 // EncodeErrorEvent writes an event with the error body.
@@ -85,4 +86,4 @@ func (s style) EncodeError(e *dialect.Error) dialect.Answer {
 }
 
 // indented indents JSON by two spaces with a final newline, like OpenAI outside streams.
-func indented(v any) []byte { return append(dialect.Indented(v), '\n') }
+func indented(v any) []byte { return append(jsonvalue.Indented(v), '\n') }

@@ -3,7 +3,7 @@ package openai
 import (
 	"bytes"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // events are the events of a stream.
@@ -21,7 +21,7 @@ func (e *events) add(event string) {
 // addJSON adds an event with JSON on the line that begins so, and a blank line.
 func (e *events) addJSON(before string, v any) {
 	e.text.WriteString(before)
-	dialect.Write(&e.text, v)
+	jsonvalue.Write(&e.text, v)
 	e.add("\n")
 }
 

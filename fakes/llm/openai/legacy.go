@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // legacyFunction reads one of functions, which tools replaced in 2023.
@@ -25,7 +26,7 @@ func (r *reader) legacyCall(raw json.RawMessage, path string) toolCall {
 }
 
 // functionCall returns the choice of a function, like toolChoice.
-func functionCall(q dialect.Members) string {
+func functionCall(q jsonvalue.Members) string {
 	if mode := q.Text("function_call"); mode != "" {
 		return mode
 	}
@@ -40,14 +41,14 @@ func isLegacy(req *dialect.Request) bool {
 
 func checkFunctionCall(q *request) *dialect.Error {
 	raw := q.Raw("function_call")
-	if !dialect.IsGiven(raw) {
+	if !jsonvalue.IsGiven(raw) {
 		return nil
 	}
 	if !q.Has("functions") {
 		return onlyWith("function_call", "functions")
 	}
-	mode, isText := dialect.TextOf(raw)
-	var choice dialect.Members
+	mode, isText := jsonvalue.TextOf(raw)
+	var choice jsonvalue.Members
 	switch {
 	case isText && (mode == dialect.ChoiceAuto || mode == dialect.ChoiceNone):
 		return nil

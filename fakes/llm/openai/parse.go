@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // request is a request body as OpenAI documents it. [chat.Check] judges what the parser reads leniently.
 type request struct {
-	dialect.Members
+	jsonvalue.Members
 	style                   *style // of the server whose rules apply
 	model                   string
 	messages                []message
@@ -21,7 +23,7 @@ type request struct {
 }
 
 type message struct {
-	dialect.Members
+	jsonvalue.Members
 	raw        json.RawMessage
 	path       string
 	role       string
@@ -36,7 +38,7 @@ type message struct {
 }
 
 type part struct {
-	dialect.Members
+	jsonvalue.Members
 	path string
 	raw  json.RawMessage
 }
@@ -51,15 +53,15 @@ type toolCall struct {
 type tool struct {
 	path, kind, name, description string
 	parameters                    json.RawMessage
-	strict, legacy                bool            // legacy: one of functions
-	flat                          dialect.Members // in Responses and in functions: the tool itself
+	strict, legacy                bool              // legacy: one of functions
+	flat                          jsonvalue.Members // in Responses and in functions: the tool itself
 }
 
 // parse refuses members of an undocumented type, as the API does before all other checks.
 func parse(body []byte) (*request, *dialect.Error) {
 	q := new(request)
 	var err error
-	if q.Members, err = dialect.ReadMembers(body); err != nil {
+	if q.Members, err = jsonvalue.ReadMembers(body); err != nil {
 		return nil, unreadable(body, err)
 	}
 	if q.Members == nil {
@@ -68,24 +70,24 @@ func parse(body []byte) (*request, *dialect.Error) {
 	r := newReader()
 	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "temperature", &q.temperature,
 		"max_tokens", &q.maxTokens, "max_completion_tokens", &q.maxCompleted, "n", &q.n)
-	if dialect.IsKind(q.Raw("stop"), '"') {
+	if jsonvalue.IsKind(q.Raw("stop"), '"') {
 		q.stop = []string{q.Text("stop")}
 	} else if q.Read("stop", &q.stop) != nil {
 		r.Refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
-	q.messages = dialect.List(&r.Reader, q.Members, "", "messages", r.message)
-	q.tools = dialect.List(&r.Reader, q.Members, "", "tools", r.tool)
+	q.messages = codecs.List(&r.Reader, q.Members, "", "messages", r.message)
+	q.tools = codecs.List(&r.Reader, q.Members, "", "tools", r.tool)
 	r.Each(q.Members, "", "functions", func(raw json.RawMessage, path string) {
 		q.tools = append(q.tools, r.legacyFunction(raw, path))
 	})
 	return q, r.Err
 }
 
-type reader struct{ dialect.Reader }
+type reader struct{ codecs.Reader }
 
 func newReader() *reader {
-	return &reader{dialect.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
-		return wrongType(path, want, dialect.JSONName(got))
+	return &reader{codecs.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
+		return wrongType(path, want, jsonvalue.JSONName(got))
 	}}}
 }
 
@@ -95,10 +97,10 @@ func (r *reader) message(m *message, raw json.RawMessage, path string) {
 	if m.reasoning = m.Text("reasoning_content"); m.reasoning == "" {
 		m.reasoning = m.Text("reasoning")
 	}
-	if m.text, m.hasText = dialect.TextOf(m.Raw("content")); !m.hasText {
-		m.parts = dialect.List(&r.Reader, m.Members, path, "content", r.part)
+	if m.text, m.hasText = jsonvalue.TextOf(m.Raw("content")); !m.hasText {
+		m.parts = codecs.List(&r.Reader, m.Members, path, "content", r.part)
 	}
-	m.calls = dialect.List(&r.Reader, m.Members, path, "tool_calls", r.call)
+	m.calls = codecs.List(&r.Reader, m.Members, path, "tool_calls", r.call)
 	if m.Has("function_call") {
 		m.calls = append(m.calls, r.legacyCall(m.Raw("function_call"), path+".function_call"))
 	}
@@ -127,7 +129,7 @@ func (r *reader) tool(t *tool, raw json.RawMessage, path string) {
 }
 
 // function reads the kind of a tool or call, and the name in the member of that kind, which it returns.
-func (r *reader) function(o dialect.Members, path string, kind, name *string) (function dialect.Members) {
+func (r *reader) function(o jsonvalue.Members, path string, kind, name *string) (function jsonvalue.Members) {
 	r.Read(o, path, "type", kind)
 	member := memberOf(*kind)
 	if o.Has(member) {

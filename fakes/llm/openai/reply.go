@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // chatReply is a completion, or a chunk of one.
@@ -68,7 +69,7 @@ type chatReader struct {
 }
 
 func (r *chatReader) take(c *chatReply) error {
-	if dialect.IsGiven(c.Error) {
+	if jsonvalue.IsGiven(c.Error) {
 		return dialect.ReportedError(c.Error)
 	}
 	r.Model = cmp.Or(c.Model, r.Model)

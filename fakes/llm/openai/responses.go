@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Responses speaks OpenAI Responses. A server keeps its answers for previous_response_id and item references: see
@@ -55,7 +56,7 @@ func (o responses) EncodeErrorEvent(req *dialect.Request, reply *dialect.Reply, 
 	kind, code := o.words(e)
 	code = cmp.Or(code, kind)
 	r := newResponse(req, &dialect.Reply{StopReason: "failed", Model: reply.Model, Serial: reply.Serial})
-	r.failure = dialect.Ordered("code", code, "message", e.Message)
+	r.failure = jsonvalue.Ordered("code", code, "message", e.Message)
 	r.sequence = sent
 	r.emit(responseEvent{Type: "error", Error: errorObject(e, kind, code)})
 	r.emit(responseEvent{Type: "response.failed", Response: r.object("failed")})
@@ -109,7 +110,7 @@ func (m models) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 		return m.embeddings(body)
 	}
 	describe := func(id string) json.RawMessage {
-		return dialect.Ordered("id", id, "object", "model", "created", 1715367049, "owned_by", "system")
+		return jsonvalue.Ordered("id", id, "object", "model", "created", 1715367049, "owned_by", "system")
 	}
 	var answer json.RawMessage
 	if len(r.URL.Path) > len(m.path())+1 {
@@ -119,7 +120,7 @@ func (m models) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 		for _, id := range listed {
 			list = append(list, describe(id))
 		}
-		answer = dialect.Ordered("data", list, "object", "list")
+		answer = jsonvalue.Ordered("data", list, "object", "list")
 	}
 	h := m.header("application/json", dialect.GenerateID("req_", 32, 0, len(r.URL.Path)))
 	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(answer)}}

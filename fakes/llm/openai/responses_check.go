@@ -11,10 +11,12 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // responsesMembers are the members of a request: API reference of 2026.
-var responsesMembers = dialect.Set(`
+var responsesMembers = jsonvalue.Set(`
 	access_programs background context_management conversation include input instructions max_output_tokens
 	max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key
 	prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options
@@ -29,7 +31,7 @@ var renamedMembers = map[string]string{
 	"function_call": "tool_choice",
 }
 
-var includable = dialect.Set(`
+var includable = jsonvalue.Set(`
 	file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url
 	computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content
 	message.output_text.logprobs
@@ -47,7 +49,7 @@ func (o responses) Check(req *dialect.Request) *dialect.Error {
 	}
 	type of = responsesRequest
 	q.style = o.style
-	return dialect.First(q, (*of).checkMembers, (*of).checkNames, (*of).checkStored, (*of).checkParameters,
+	return codecs.First(q, (*of).checkMembers, (*of).checkNames, (*of).checkStored, (*of).checkParameters,
 		(*of).checkFormat, (*of).checkModel, (*of).checkTools, (*of).checkToolChoice, (*of).checkItems, (*of).checkHistory)
 }
 
@@ -70,7 +72,7 @@ func unknown(path string) *dialect.Error {
 	return invalid(path, "unknown_parameter", "Unknown parameter: '%s'.", path)
 }
 
-func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect.Error {
+func onlyKnown(o jsonvalue.Members, path string, members map[string]bool) *dialect.Error {
 	if names := o.Unknown(members); names != nil {
 		return unknown(path + "." + names[0])
 	}
@@ -123,7 +125,7 @@ func (q *responsesRequest) checkParameters() *dialect.Error {
 	}
 	for i, name := range q.include {
 		if !includable[name] {
-			return unsupported(dialect.At("include", i), name, slices.Sorted(maps.Keys(includable))...)
+			return unsupported(jsonvalue.At("include", i), name, slices.Sorted(maps.Keys(includable))...)
 		}
 	}
 	return checkStreamOptions(q.Members)
@@ -139,24 +141,24 @@ const hostedItemWords = `
 // Members of items and parts by type. Items of the provider's own tools are not inspected.
 var (
 	itemMembers = map[string]map[string]bool{
-		"message":                 dialect.Set("type role content id status phase"),
-		"function_call":           dialect.Set("type id call_id name arguments status namespace async caller"),
-		"function_call_output":    dialect.Set("type id call_id name output status namespace caller"),
-		"custom_tool_call":        dialect.Set("type id call_id name input status namespace caller"),
-		"custom_tool_call_output": dialect.Set("type id call_id name output status namespace caller"),
-		"reasoning":               dialect.Set("type id summary content encrypted_content status"),
-		"item_reference":          dialect.Set("type id"),
+		"message":                 jsonvalue.Set("type role content id status phase"),
+		"function_call":           jsonvalue.Set("type id call_id name arguments status namespace async caller"),
+		"function_call_output":    jsonvalue.Set("type id call_id name output status namespace caller"),
+		"custom_tool_call":        jsonvalue.Set("type id call_id name input status namespace caller"),
+		"custom_tool_call_output": jsonvalue.Set("type id call_id name output status namespace caller"),
+		"reasoning":               jsonvalue.Set("type id summary content encrypted_content status"),
+		"item_reference":          jsonvalue.Set("type id"),
 	}
 	partMembers = map[string]map[string]bool{
-		"input_text":   dialect.Set("type text prompt_cache_breakpoint"),
-		"input_image":  dialect.Set("type image_url file_id detail prompt_cache_breakpoint"),
-		"input_file":   dialect.Set("type file_data file_id file_url filename detail prompt_cache_breakpoint"),
-		"input_audio":  dialect.Set("type input_audio"),
-		"output_text":  dialect.Set("type text annotations logprobs"),
-		"refusal":      dialect.Set("type refusal"),
-		"summary_text": dialect.Set("type text"),
+		"input_text":   jsonvalue.Set("type text prompt_cache_breakpoint"),
+		"input_image":  jsonvalue.Set("type image_url file_id detail prompt_cache_breakpoint"),
+		"input_file":   jsonvalue.Set("type file_data file_id file_url filename detail prompt_cache_breakpoint"),
+		"input_audio":  jsonvalue.Set("type input_audio"),
+		"output_text":  jsonvalue.Set("type text annotations logprobs"),
+		"refusal":      jsonvalue.Set("type refusal"),
+		"summary_text": jsonvalue.Set("type text"),
 	}
-	hostedItems = dialect.Set(hostedItemWords)
+	hostedItems = jsonvalue.Set(hostedItemWords)
 
 	messageParts = map[string][]string{
 		"user":      {"input_text", "input_image", "input_file", "input_audio"},
@@ -187,7 +189,7 @@ func (q *responsesRequest) checkNames() *dialect.Error {
 		if err := onlyKnown(it.Members, it.path, members); err != nil {
 			return err
 		}
-		if it.kind == "reasoning" && dialect.IsKind(it.Raw("status"), 'n') { // copied from an SDK's object
+		if it.kind == "reasoning" && jsonvalue.IsKind(it.Raw("status"), 'n') { // copied from an SDK's object
 			return unknown(it.path + ".status")
 		}
 		if prefix := idPrefixes[it.kind]; it.id != "" && !strings.HasPrefix(it.id, prefix) {
@@ -202,7 +204,7 @@ func (q *responsesRequest) checkNames() *dialect.Error {
 			}
 		}
 	}
-	return dialect.Each(q.tools, func(t *tool) *dialect.Error {
+	return codecs.Each(q.tools, func(t *tool) *dialect.Error {
 		if toolMembers[t.kind] == nil || t.name == "" {
 			return nil // refused for that
 		}
@@ -211,7 +213,7 @@ func (q *responsesRequest) checkNames() *dialect.Error {
 }
 
 func (q *responsesRequest) checkItems() *dialect.Error {
-	return dialect.Each(q.items, func(it *item) *dialect.Error { return it.check(q.style) })
+	return codecs.Each(q.items, func(it *item) *dialect.Error { return it.check(q.style) })
 }
 
 func (it *item) check(s *style) *dialect.Error {
@@ -273,8 +275,8 @@ func (it *item) checkCall() *dialect.Error {
 		return noMatch(it.path+".name", identifier.String())
 	case !it.Has(member):
 		return missing(it.path, member)
-	case !dialect.IsKind(it.Raw(member), '"'):
-		return wrongType(it.path+"."+member, "a string", dialect.JSONName(it.Raw(member)))
+	case !jsonvalue.IsKind(it.Raw(member), '"'):
+		return wrongType(it.path+"."+member, "a string", jsonvalue.JSONName(it.Raw(member)))
 	}
 	return nil
 }
@@ -284,7 +286,7 @@ func (it *item) checkContent(allowed []string) *dialect.Error {
 	if it.text == nil && !it.Has(contents[it.kind]) {
 		return missing(it.path, contents[it.kind])
 	}
-	return dialect.Each(it.parts, func(p *part) *dialect.Error { return p.checkFlat(allowed) })
+	return codecs.Each(it.parts, func(p *part) *dialect.Error { return p.checkFlat(allowed) })
 }
 
 func (p *part) checkFlat(allowed []string) *dialect.Error {
@@ -298,13 +300,13 @@ func (p *part) checkFlat(allowed []string) *dialect.Error {
 		if kind == "refusal" {
 			member = kind
 		}
-		if !dialect.IsKind(p.Raw(member), '"') {
+		if !jsonvalue.IsKind(p.Raw(member), '"') {
 			return missing(p.path, member)
 		}
 	case "input_image":
 		url := p.Raw("image_url")
-		if p.Has("image_url") && !dialect.IsKind(url, '"') {
-			return wrongType(p.path+".image_url", "a string", dialect.JSONName(url))
+		if p.Has("image_url") && !jsonvalue.IsKind(url, '"') {
+			return wrongType(p.path+".image_url", "a string", jsonvalue.JSONName(url))
 		}
 		if !p.Has("image_url") && !p.Has("file_id") {
 			return missing(p.path, "image_url")
@@ -314,7 +316,7 @@ func (p *part) checkFlat(allowed []string) *dialect.Error {
 		}
 		return checkDetail(p.Members, p.path+".detail", "original")
 	case "input_audio":
-		if !dialect.IsKind(p.Raw("input_audio"), '{') {
+		if !jsonvalue.IsKind(p.Raw("input_audio"), '{') {
 			return missing(p.path, "input_audio")
 		}
 	}

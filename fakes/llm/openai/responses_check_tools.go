@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 const maxFlatName = 128
@@ -16,11 +18,11 @@ const hostedToolWords = `
 	web_search_preview_2025_03_11
 `
 
-var hostedTools = dialect.Set(hostedToolWords)
+var hostedTools = jsonvalue.Set(hostedToolWords)
 
 var toolMembers = map[string]map[string]bool{
-	"function": dialect.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
-	"custom":   dialect.Set("type name description format defer_loading allowed_callers"),
+	"function": jsonvalue.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
+	"custom":   jsonvalue.Set("type name description format defer_loading allowed_callers"),
 }
 
 // toolTypes are all types of tools.
@@ -36,7 +38,7 @@ func (q *responsesRequest) checkTools() *dialect.Error {
 	if len(q.tools) > maxTools {
 		return tooLong("tools", "array", "an", maxTools, len(q.tools))
 	}
-	return dialect.Each(q.tools, func(t *tool) *dialect.Error {
+	return codecs.Each(q.tools, func(t *tool) *dialect.Error {
 		if !q.style.isOpenAI && toolMembers[t.kind] == nil {
 			return nil // the server's own
 		}
@@ -60,7 +62,7 @@ func (t *tool) checkFlat() *dialect.Error {
 	case len(t.name) > maxFlatName:
 		return tooLong(t.path+".name", "string", "a", maxFlatName, len(t.name))
 	}
-	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
+	if t.kind == "custom" || !jsonvalue.IsGiven(t.parameters) {
 		return nil
 	}
 	var strict bool
@@ -97,11 +99,11 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 }
 
 // checkAllowed requires a mode, and only offered tools.
-func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
+func (q *responsesRequest) checkAllowed(choice jsonvalue.Members) *dialect.Error {
 	if mode := choice.Text("mode"); mode != dialect.ChoiceAuto && mode != dialect.ChoiceRequired {
 		return unsupported("tool_choice.mode", mode, dialect.ChoiceAuto, dialect.ChoiceRequired)
 	}
-	var tools []dialect.Members
+	var tools []jsonvalue.Members
 	if choice.Read("tools", &tools) != nil || len(tools) == 0 {
 		return missing("tool_choice", "tools")
 	}
@@ -116,7 +118,7 @@ func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	return nil
 }
 
-func (q *responsesRequest) offered(choice dialect.Members, path string) *dialect.Error {
+func (q *responsesRequest) offered(choice jsonvalue.Members, path string) *dialect.Error {
 	kind, name := choice.Text("type"), choice.Text("name")
 	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
 		return invalid(strings.Split(path, ".")[0], "", "Tool choice '%s' not found in 'tools' parameter.", kind)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Encode writes thinking, text and tool uses as items in order; adjacent texts are parts of one message. The texts of a
@@ -28,7 +29,7 @@ type response struct {
 	status, incomplete   string
 	failure              json.RawMessage // nil without an error
 	created              int64
-	request              dialect.Members // the request
+	request              jsonvalue.Members // the request
 	output               []outputItem
 	usage                usage
 	plain                bool
@@ -58,7 +59,7 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 		created:   time.Now().Unix(),
 		plain:     !req.Stream,
 	}
-	r.request, _ = dialect.ReadMembers(req.Body) // empty for a hand-made request
+	r.request, _ = jsonvalue.ReadMembers(req.Body) // empty for a hand-made request
 	r.status, r.incomplete = outcome(reply.Reason())
 	encrypted := includes(req, "reasoning.encrypted_content")
 	for i, b := range reply.Content {
@@ -152,7 +153,7 @@ func (r *response) echo(name, fallback string) json.RawMessage {
 
 // completed returns an object of the request, completed with defaults.
 func (r *response) completed(name string, members map[string]any) map[string]any {
-	var given dialect.Object
+	var given jsonvalue.Object
 	_ = r.request.Read(name, &given) // a wrong type counts as missing
 	for member, value := range given {
 		members[member] = value
@@ -162,7 +163,7 @@ func (r *response) completed(name string, members map[string]any) map[string]any
 
 // tools echoes the tools like the API: functions with all members, strict by default.
 func (r *response) tools() []any {
-	var given []dialect.Object
+	var given []jsonvalue.Object
 	_ = r.request.Read("tools", &given) // invalid only on a lenient server
 	tools := []any{}
 	for _, t := range given {

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // responsesRequest is a request body as OpenAI documents it. [responses.Check] judges what the parser reads leniently.
 type responsesRequest struct {
-	dialect.Members
+	jsonvalue.Members
 	style                  *style // of the server whose rules apply
 	model, instructions    string
 	prompt                 *string // string input
@@ -21,7 +22,7 @@ type responsesRequest struct {
 }
 
 type item struct {
-	dialect.Members
+	jsonvalue.Members
 	path, kind, role, id, callID, name string
 	raw                                json.RawMessage
 	text                               *string // content or output as a string
@@ -36,7 +37,7 @@ var contents = map[string]string{
 func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 	var q responsesRequest
 	var err error
-	if q.Members, err = dialect.ReadMembers(body); err != nil {
+	if q.Members, err = jsonvalue.ReadMembers(body); err != nil {
 		return nil, unreadable(body, err)
 	}
 	if q.Members == nil {
@@ -46,7 +47,7 @@ func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 	r.ReadAll(q.Members, "", "model", &q.model, "instructions", &q.instructions, "stream", &q.stream,
 		"background", &q.background, "store", new(bool), "temperature", &q.temperature, "top_p", &q.topP,
 		"max_output_tokens", &q.maxTokens, "top_logprobs", &q.topLogprobs, "include", &q.include)
-	if text, isText := dialect.TextOf(q.Raw("input")); isText {
+	if text, isText := jsonvalue.TextOf(q.Raw("input")); isText {
 		q.prompt = &text
 	} else {
 		r.Each(q.Members, "", "input", func(raw json.RawMessage, path string) {
@@ -73,7 +74,7 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 	if !ok {
 		return it
 	}
-	if text, isText := dialect.TextOf(it.Raw(content)); isText && content != "summary" {
+	if text, isText := jsonvalue.TextOf(it.Raw(content)); isText && content != "summary" {
 		it.text = &text
 		return it
 	}

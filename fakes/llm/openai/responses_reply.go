@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // responseReply is a response, or an event of its stream.
@@ -45,7 +46,7 @@ func (responses) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
 			return nil
 		}
 		switch {
-		case e.Type == "error", dialect.IsGiven(e.Error):
+		case e.Type == "error", jsonvalue.IsGiven(e.Error):
 			return dialect.ReportedError(e.Error)
 		case e.Type == "response.output_item.done":
 			items = append(items, e.Item)
@@ -57,7 +58,7 @@ func (responses) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case dialect.IsGiven(end.Error):
+	case jsonvalue.IsGiven(end.Error):
 		return nil, dialect.ReportedError(end.Error)
 	case end.Output != nil && len(end.Output) >= len(items):
 		items = end.Output

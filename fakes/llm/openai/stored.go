@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Complete puts the stored conversation of previous_response_id before the input, and stored items in place of
@@ -26,7 +27,7 @@ func (o responses) Complete(body []byte, kept func(id string) json.RawMessage) (
 			"Previous response with id '%s' not found.", id)
 	}
 	if q.prompt != nil {
-		items = append(items, dialect.Ordered("role", "user", "content", *q.prompt))
+		items = append(items, jsonvalue.Ordered("role", "user", "content", *q.prompt))
 	}
 	for _, it := range q.items {
 		if it.kind != "item_reference" {
@@ -41,7 +42,7 @@ func (o responses) Complete(body []byte, kept func(id string) json.RawMessage) (
 			pairs = append(pairs, string(m.Name), m.Value)
 		}
 	}
-	completed := dialect.Ordered(append(pairs, "input", items)...)
+	completed := jsonvalue.Ordered(append(pairs, "input", items)...)
 	if q, refused = parseResponses(completed); refused == nil {
 		refused = q.checkOutputs()
 	}
@@ -77,7 +78,7 @@ func (o responses) Keep(req *dialect.Request, a dialect.Answer) map[string]json.
 	}
 	var conversation []json.RawMessage
 	if q.prompt != nil {
-		conversation = append(conversation, dialect.Ordered("role", "user", "content", *q.prompt))
+		conversation = append(conversation, jsonvalue.Ordered("role", "user", "content", *q.prompt))
 	}
 	for _, it := range q.items {
 		conversation = append(conversation, it.raw)
@@ -86,8 +87,8 @@ func (o responses) Keep(req *dialect.Request, a dialect.Answer) map[string]json.
 	for _, raw := range answer.Output {
 		var it struct{ ID string }
 		_ = json.Unmarshal(raw, &it) // our own
-		kept[it.ID] = dialect.Marshal([]json.RawMessage{raw})
+		kept[it.ID] = jsonvalue.Marshal([]json.RawMessage{raw})
 	}
-	kept[answer.ID] = dialect.Marshal(append(conversation, answer.Output...))
+	kept[answer.ID] = jsonvalue.Marshal(append(conversation, answer.Output...))
 	return kept
 }

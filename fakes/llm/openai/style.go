@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Servers compatible with Chat Completions, each with variations that can break a client written for OpenAI: see the
@@ -105,21 +106,21 @@ func generationID(created, serial int64) string {
 // plainUsage has details only if there are any.
 func plainUsage(u usage, b *usageBody) {
 	if u.cached > 0 {
-		b.PromptDetails = dialect.Ordered("cached_tokens", u.cached)
+		b.PromptDetails = jsonvalue.Ordered("cached_tokens", u.cached)
 	}
 	if u.reasoning > 0 {
-		b.CompletionDetails = dialect.Ordered("reasoning_tokens", u.reasoning)
+		b.CompletionDetails = jsonvalue.Ordered("reasoning_tokens", u.reasoning)
 	}
 }
 
 func mistralUsage(u usage, b *usageBody) {
-	b.PromptDetails = dialect.Ordered("cached_tokens", u.cached)
+	b.PromptDetails = jsonvalue.Ordered("cached_tokens", u.cached)
 }
 
 func groqUsage(_ usage, b *usageBody) { b.groqTimes = &groqTimes{0.2, 0.02, 0.17, 0.19} }
 
 func xaiUsage(u usage, b *usageBody) {
-	b.PromptDetails = dialect.Ordered("text_tokens", u.prompt, "audio_tokens", 0, "image_tokens", 0,
+	b.PromptDetails = jsonvalue.Ordered("text_tokens", u.prompt, "audio_tokens", 0, "image_tokens", 0,
 		"cached_tokens", u.cached)
 	b.CompletionDetails, b.xaiCost = completionDetails{Reasoning: u.reasoning}, &xaiCost{}
 }
@@ -128,11 +129,11 @@ func xaiUsage(u usage, b *usageBody) {
 func routerUsage(u usage, b *usageBody) {
 	prompt, completion := float64(u.prompt)/1e6, float64(u.completion)*5/1e6
 	b.routerCost = &routerCost{Cost: prompt + completion}
-	b.PromptDetails = dialect.Ordered("cached_tokens", u.cached, "cache_write_tokens", 0, "audio_tokens", 0,
+	b.PromptDetails = jsonvalue.Ordered("cached_tokens", u.cached, "cache_write_tokens", 0, "audio_tokens", 0,
 		"video_tokens", 0)
-	b.CostDetails = dialect.Ordered("upstream_inference_cost", prompt+completion,
+	b.CostDetails = jsonvalue.Ordered("upstream_inference_cost", prompt+completion,
 		"upstream_inference_prompt_cost", prompt, "upstream_inference_completions_cost", completion)
-	b.CompletionDetails = dialect.Ordered("reasoning_tokens", u.reasoning, "image_tokens", 0, "audio_tokens", 0)
+	b.CompletionDetails = jsonvalue.Ordered("reasoning_tokens", u.reasoning, "image_tokens", 0, "audio_tokens", 0)
 }
 
 // providerName is the provider that OpenRouter names.

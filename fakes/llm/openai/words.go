@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The API's own messages, because users search for them. Where they are not known, the message says so: see ours.
@@ -34,7 +35,7 @@ func invalid(param, code, format string, args ...any) *dialect.Error {
 }
 
 func missing(path, name string) *dialect.Error {
-	path = dialect.Join(path, name)
+	path = jsonvalue.Join(path, name)
 	return invalid(path, "missing_required_parameter", "Missing required parameter: '%s'.", path)
 }
 

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // gone is what remains of a value that is deleted, and renamed of one whose name changes.
@@ -118,7 +118,7 @@ func retype(v any) any {
 	case json.Number:
 		return v.String()
 	case bool:
-		return string(mcpjson.Marshal(v))
+		return string(jsonvalue.Marshal(v))
 	case nil:
 		return "null"
 	case []any:
@@ -167,14 +167,14 @@ func numberOf(n *big.Rat) json.Number {
 		return json.Number(n.Num().String())
 	}
 	double, _ := n.Float64()
-	return json.Number(mcpjson.Marshal(double))
+	return json.Number(jsonvalue.Marshal(double))
 }
 
 // asJSON makes a text of an object or a list, as of the arguments of OpenAI.
 func asJSON(v any) any {
 	switch v.(type) {
 	case object, []any:
-		return string(mcpjson.Marshal(v))
+		return string(jsonvalue.Marshal(v))
 	}
 	return v
 }

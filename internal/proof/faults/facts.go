@@ -3,7 +3,7 @@ package faults
 import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 )
 
@@ -65,7 +65,7 @@ func (s *sampled) facts(e *trace.Event) []mutants.Facts {
 	case e.End != nil && e.End.Status != 200:
 		s.retries = true
 	case e.Frame != nil:
-		if o, err := mcpjson.Object(e.Frame.Raw); err == nil {
+		if o, err := jsonvalue.ReadObject(e.Frame.Raw); err == nil {
 			return s.frame(o, e.Frame.Dir == trace.FromClient)
 		}
 	}
@@ -76,7 +76,7 @@ func (s *sampled) facts(e *trace.Event) []mutants.Facts {
 func (s *sampled) frame(o object, fromClient bool) []mutants.Facts {
 	params, _ := o["params"].(object)
 	result, _ := o["result"].(object)
-	id := string(mcpjson.Marshal(o["id"]))
+	id := string(jsonvalue.Marshal(o["id"]))
 	switch {
 	case !fromClient && o["method"] == "sampling/createMessage":
 		s.open[id] = true
@@ -102,14 +102,14 @@ func (s *sampled) frame(o object, fromClient bool) []mutants.Facts {
 		responses, _ := params["inputResponses"].(object)
 		for _, item := range responses {
 			result, _ := item.(object)
-			f.Parallel = f.Parallel || len(mcpjson.OfType(result["content"], "tool_use")) > 1
+			f.Parallel = f.Parallel || len(jsonvalue.OfType(result["content"], "tool_use")) > 1
 		}
 		return []mutants.Facts{f}
 	case s.open[id]:
 		delete(s.open, id)
 		f := s.latest
 		f.Errors = f.Errors || o["error"] != nil
-		f.Parallel = f.Parallel || len(mcpjson.OfType(result["content"], "tool_use")) > 1
+		f.Parallel = f.Parallel || len(jsonvalue.OfType(result["content"], "tool_use")) > 1
 		return []mutants.Facts{f}
 	}
 	return nil

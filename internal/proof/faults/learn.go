@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
@@ -169,9 +169,9 @@ func called(m *mutants.Message) string {
 	}
 	switch m.Method() {
 	case "tools/call", "prompts/get":
-		return mcpjson.Text(m.Params(), "name")
+		return jsonvalue.TextIn(m.Params(), "name")
 	case "resources/read":
-		return mcpjson.Text(m.Params(), "uri")
+		return jsonvalue.TextIn(m.Params(), "uri")
 	}
 	return ""
 }

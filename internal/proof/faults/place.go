@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // object is a JSON object.
@@ -129,7 +129,7 @@ var word = regexp.MustCompile(`^[a-z_.]{1,60}$`)
 func kindOfObject(o object) string {
 	var shown []string
 	for _, name := range []string{"role", "type"} {
-		if s := mcpjson.Text(o, name); word.MatchString(s) {
+		if s := jsonvalue.TextIn(o, name); word.MatchString(s) {
 			shown = append(shown, name+"="+s)
 		}
 	}

@@ -5,14 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func TestPatternsNameThePlacesOfAMessage(t *testing.T) {
 	const body = `{"messages":[{"role":"tool","content":"a"},{"role":"user","content":[{"type":"text","text":"b"}]}],
 		"tools":[{"name":"n","inputSchema":{"type":"object","properties":{"city":{"type":"string"}}}}],
 		"inputResponses":{"one":{"role":"assistant","content":{"type":"tool_use","input":{"x":[1]}}}}}`
-	o, err := mcpjson.Object([]byte(body))
+	o, err := jsonvalue.ReadObject([]byte(body))
 	require.NoError(t, err)
 	var found []string
 	for _, s := range walk(o) {
@@ -40,7 +40,8 @@ func TestAFaultChangesTheValuesOfItsPlace(t *testing.T) {
 		{"flip", allValues, `{"messages":[{"content":"ab","role":"user"},{"content":"cd","role":"user"}]}`},
 	} {
 		t.Run(c.edit, func(t *testing.T) {
-			o, err := mcpjson.Object([]byte(`{"messages":[{"role":"user","content":"ab"},{"role":"user","content":"cd"}]}`))
+			o, err := jsonvalue.ReadObject([]byte(
+				`{"messages":[{"role":"user","content":"ab"},{"role":"user","content":"cd"}]}`))
 			require.NoError(t, err)
 			f := &Fault{Which: c.which}
 			for i, e := range edits {
@@ -50,7 +51,7 @@ func TestAFaultChangesTheValuesOfItsPlace(t *testing.T) {
 			}
 			_, spots := placesIn(o)
 			f.change(spots[place], []any{"before"}, func(_, _ any) {})
-			require.JSONEq(t, c.want, string(mcpjson.Marshal(o)))
+			require.JSONEq(t, c.want, string(jsonvalue.Marshal(o)))
 		})
 	}
 }

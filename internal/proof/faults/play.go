@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 )
 
@@ -183,7 +183,7 @@ func show(v any) string {
 		return "(nothing)"
 	}
 	const most = 100
-	s := []rune(string(mcpjson.Marshal(v)))
+	s := []rune(string(jsonvalue.Marshal(v)))
 	if len(s) > most {
 		return string(s[:most]) + "…"
 	}
@@ -254,7 +254,7 @@ func written(traces []*trace.Trace) map[string]int {
 			case e.Request != nil && !refused[e.Request.Exchange]:
 				sent = e.Request.Body
 			}
-			o, err := mcpjson.Object(sent)
+			o, err := jsonvalue.ReadObject(sent)
 			if err != nil {
 				continue
 			}
@@ -265,7 +265,7 @@ func written(traces []*trace.Trace) map[string]int {
 				}
 				return name // It is new in each run, or counts what came before.
 			}
-			all[string(madeUp.ReplaceAllFunc(mcpjson.Marshal(o), hidden))]++
+			all[string(madeUp.ReplaceAllFunc(jsonvalue.Marshal(o), hidden))]++
 		}
 	}
 	return all

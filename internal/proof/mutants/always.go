@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // alwaysEdits are bugs that show only under a condition: with tools, in a later round, in a retry, in an error.
@@ -117,7 +117,7 @@ func asksTwiceWithTools(w *Wire, next http.RoundTripper) http.RoundTripper {
 		}
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		if o, err := mcpjson.Object(body); err == nil && o["tools"] != nil {
+		if o, err := jsonvalue.ReadObject(body); err == nil && o["tools"] != nil {
 			return twice.RoundTrip(r)
 		}
 		return next.RoundTrip(r)

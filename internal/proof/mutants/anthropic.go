@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // anthropicMutants are wrong in the translation to Anthropic Messages and back.
@@ -92,7 +92,7 @@ var anthropicEdits = edits{
 
 // pingIsAnError makes an error of a ping. It edits lines, so that the error comes when the ping does.
 func (w *Wire) pingIsAnError(line []byte) []byte {
-	if e, err := mcpjson.Object(bytes.TrimPrefix(line, []byte("data:"))); err == nil && e["type"] == "ping" {
+	if e, err := jsonvalue.ReadObject(bytes.TrimPrefix(line, []byte("data:"))); err == nil && e["type"] == "ping" {
 		w.Fire()
 		e["type"] = "error"
 		return append([]byte("data: "), marshal(e)...)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
@@ -120,7 +120,7 @@ func diesOf(which func(w *Wire, s *Sample) bool) func(*Wire) Edit {
 // inventResults adds a result for each tool use that has none in the next message.
 func inventResults(params object) {
 	var repaired []any
-	messages := mcpjson.Messages(params)
+	messages := jsonvalue.Messages(params)
 	for i, m := range messages {
 		repaired = append(repaired, m)
 		uses := ids(m, "tool_use", "id")

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Condition limits an edit to some of the messages that it would touch. The zero value limits nothing.
@@ -80,7 +80,7 @@ func Everything(*Wire) Edit {
 func SampleFacts(params map[string]any) Facts {
 	tools, _ := params["tools"].([]any)
 	f := Facts{Sample: true, Tools: len(tools) > 0}
-	for _, m := range mcpjson.Messages(params) {
+	for _, m := range jsonvalue.Messages(params) {
 		f.History = f.History || m["role"] == "assistant"
 		uses, results := ofType(m["content"], "tool_use"), ofType(m["content"], "tool_result")
 		f.Later = f.Later || len(results) > 0

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
@@ -35,7 +35,7 @@ func TestAConditionHoldsWhereItsFactIs(t *testing.T) {
 		`{"tools":[{}],"messages":[{"content":[{"type":"tool_result"},
 			{"type":"tool_result","content":[{"type":"image"}]}]}]}`: {"with-tools", "later-rounds", "parallel", "media"},
 	} {
-		o, err := mcpjson.Object([]byte(params))
+		o, err := jsonvalue.ReadObject([]byte(params))
 		require.NoError(t, err)
 		var hold []string
 		for _, c := range Conditions() {

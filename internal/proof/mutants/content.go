@@ -8,13 +8,13 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var (
-	text    = mcpjson.Text
-	ofType  = mcpjson.OfType
-	marshal = mcpjson.Marshal
+	text    = jsonvalue.TextIn
+	ofType  = jsonvalue.OfType
+	marshal = jsonvalue.Marshal
 )
 
 // just is an edit that needs no state.
@@ -89,7 +89,7 @@ func keep(holder object, kind string, n int) {
 
 // drop removes blocks from the content of a message or a result.
 func drop(holder object, unwanted func(b object) bool) {
-	blocks, err := mcpjson.Blocks(holder["content"])
+	blocks, err := jsonvalue.Blocks(holder["content"])
 	if err != nil {
 		return
 	}

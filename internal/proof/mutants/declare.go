@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var declareEdits = edits{
@@ -91,7 +91,7 @@ func servesUndeclared(w *Wire) Edit {
 
 // told is what the client was told to declare.
 func (w *Wire) told() object {
-	declared, err := mcpjson.Object(w.Env.Declare)
+	declared, err := jsonvalue.ReadObject(w.Env.Declare)
 	if err != nil {
 		return object{"sampling": object{"tools": object{}}}
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // givenEdits damage what the model is given only under a condition: in the history, in later rounds, in media.
@@ -25,7 +25,7 @@ var givenEdits = edits{
 		use["input"] = without(isEmptyObject, use["input"])
 	})),
 	"ascii-history": params(func(p object) {
-		messages := mcpjson.Messages(p)
+		messages := jsonvalue.Messages(p)
 		for _, m := range messages[:max(len(messages)-1, 0)] {
 			eachText(func(b object) { b["text"] = asciiOnly(text(b, "text")) })(m)
 		}
@@ -75,7 +75,7 @@ var givenEdits = edits{
 	})),
 	"data-as-text": request(eachBlock("tool_result", func(b object) {
 		if b["structuredContent"] != nil {
-			b["structuredContent"] = object{"text": string(mcpjson.Marshal(b["structuredContent"]))}
+			b["structuredContent"] = object{"text": string(jsonvalue.Marshal(b["structuredContent"]))}
 		}
 	})),
 	"capital-detail": request(func(body object) {
@@ -110,12 +110,12 @@ var givenEdits = edits{
 		})
 	}),
 	"drops-a-greeting": params(func(p object) {
-		if all := mcpjson.Messages(p); len(all) > 1 && all[0]["role"] == "assistant" {
+		if all := jsonvalue.Messages(p); len(all) > 1 && all[0]["role"] == "assistant" {
 			p["messages"] = p["messages"].([]any)[1:]
 		}
 	}),
 	"drops-a-prefill": params(func(p object) {
-		if all := mcpjson.Messages(p); len(all) > 1 && all[len(all)-1]["role"] == "assistant" {
+		if all := jsonvalue.Messages(p); len(all) > 1 && all[len(all)-1]["role"] == "assistant" {
 			p["messages"] = p["messages"].([]any)[:len(all)-1]
 		}
 	}),
@@ -139,7 +139,7 @@ var givenEdits = edits{
 // later edits the params from the second round on.
 func later(f func(object)) func(*Wire) Edit {
 	return params(func(p object) {
-		if slices.ContainsFunc(mcpjson.Messages(p), func(m object) bool { return m["role"] == "assistant" }) {
+		if slices.ContainsFunc(jsonvalue.Messages(p), func(m object) bool { return m["role"] == "assistant" }) {
 			f(p)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var toolEdits = edits{
@@ -333,7 +333,7 @@ func emptyBadArguments(chunks []object) []object {
 		}
 	})
 	each(func(index string, function object) {
-		if _, err := mcpjson.Object([]byte(joined[index])); err != nil && joined[index] != "" {
+		if _, err := jsonvalue.ReadObject([]byte(joined[index])); err != nil && joined[index] != "" {
 			delete(function, "arguments")
 			begun[index]["arguments"] = "{}"
 		}

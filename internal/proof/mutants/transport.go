@@ -12,7 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var transportEdits = edits{
@@ -222,7 +222,7 @@ var losesSession = toServer(func(w *Wire, r *http.Request, next http.RoundTrippe
 	}
 	_ = resp.Body.Close()
 	w.Fire()
-	o, _ := mcpjson.Object(body) // the client wrote it
+	o, _ := jsonvalue.ReadObject(body) // the client wrote it
 	return local(r, http.StatusOK, object{"jsonrpc": "2.0", "id": o["id"],
 		"error": object{"code": codeInternal, "message": "broken on purpose: the session is lost"}}), nil
 })

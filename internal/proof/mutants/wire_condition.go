@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
@@ -207,7 +207,7 @@ func (w *Wire) raw(body []byte) bool {
 	if w.always() {
 		return true
 	}
-	o, err := mcpjson.Object(body)
+	o, err := jsonvalue.ReadObject(body)
 	return err == nil && w.applies(&Message{Wire: w, Body: o})
 }
 

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // roundTrip is an [http.RoundTripper] that is a function.
@@ -71,7 +71,7 @@ func (w *Wire) posted(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := mcpjson.Object(body)
+	o, err := jsonvalue.ReadObject(body)
 	if err != nil {
 		return w.post(r, body)
 	}
@@ -145,7 +145,7 @@ func local(r *http.Request, status int, body object) *http.Response {
 		ProtoMinor: 1, Header: http.Header{}, Body: http.NoBody, Request: r}
 	if body != nil {
 		resp.Header.Set("Content-Type", "application/json")
-		setBody(resp, mcpjson.Marshal(body))
+		setBody(resp, jsonvalue.Marshal(body))
 	}
 	return resp
 }
@@ -173,7 +173,7 @@ func (w *Wire) edited(resp *http.Response, err error, post *Message) (*http.Resp
 		if len(arrives) != 1 {
 			return nil, fmt.Errorf("broken on purpose: %d messages in place of one", len(arrives))
 		}
-		if o, _ := mcpjson.Object(arrives[0]); o["result"] != nil { // an edit can make a result of an error
+		if o, _ := jsonvalue.ReadObject(arrives[0]); o["result"] != nil { // an edit can make a result of an error
 			resp.StatusCode = http.StatusOK
 		}
 		setBody(resp, arrives[0])
@@ -209,7 +209,7 @@ func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
 		}
 		return [][]byte{marshal(arrives)}
 	}
-	o, err := mcpjson.Object(raw)
+	o, err := jsonvalue.ReadObject(raw)
 	if err != nil || !json.Valid(raw) { // an object can be followed by something else
 		return [][]byte{raw}
 	}
@@ -225,7 +225,7 @@ func batch(raw []byte) ([]any, bool) {
 	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
 		return nil, false
 	}
-	o, err := mcpjson.Object(slices.Concat([]byte(`{"all":`), raw, []byte("}")))
+	o, err := jsonvalue.ReadObject(slices.Concat([]byte(`{"all":`), raw, []byte("}")))
 	list, ok := o["all"].([]any)
 	return list, err == nil && ok
 }
@@ -236,7 +236,7 @@ func (w *Wire) Send(ctx context.Context, body object) error {
 	p := w.pipe
 	w.mu.Unlock()
 	if p != nil {
-		return p.toServer(mcpjson.Marshal(body))
+		return p.toServer(jsonvalue.Marshal(body))
 	}
 	resp, err := w.postOwn(ctx, body)
 	if err != nil {
@@ -250,7 +250,7 @@ func (w *Wire) postOwn(ctx context.Context, body object) (*http.Response, error)
 	w.mu.Lock()
 	header, url := w.header.Clone(), w.url
 	w.mu.Unlock()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(mcpjson.Marshal(body)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(jsonvalue.Marshal(body)))
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +259,7 @@ func (w *Wire) postOwn(ctx context.Context, body object) (*http.Response, error)
 	if method := m.Method(); header.Get("Mcp-Method") != "" {
 		r.Header.Set("Mcp-Method", method)
 		r.Header.Del("Mcp-Name")
-		if name := mcpjson.Text(m.Params(), "name"); name != "" {
+		if name := jsonvalue.TextIn(m.Params(), "name"); name != "" {
 			r.Header.Set("Mcp-Name", name)
 		}
 	}
@@ -284,7 +284,7 @@ func (w *Wire) Request(method string, params object) {
 	p := w.pipe
 	w.mu.Unlock()
 	if p != nil {
-		_ = p.toServer(mcpjson.Marshal(body))
+		_ = p.toServer(jsonvalue.Marshal(body))
 		return
 	}
 	if resp, err := w.postOwn(w.Context, body); err == nil {

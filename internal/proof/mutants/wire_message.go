@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Message is a message on the wire to the server, on its way in or out.
@@ -37,7 +37,7 @@ type Message struct {
 }
 
 // Method returns the method; "" for a response.
-func (m *Message) Method() string { return mcpjson.Text(m.Body, "method") }
+func (m *Message) Method() string { return jsonvalue.TextIn(m.Body, "method") }
 
 // Params returns the params, or an empty object that is not part of the message.
 func (m *Message) Params() object { return member(m.Body, "params") }
@@ -90,7 +90,7 @@ func (m *Message) Before(body object) { m.before = append(m.before, body) }
 func (m *Message) After(body object) { m.after = append(m.after, body) }
 
 // Key names an id, whatever its type.
-func Key(id any) string { return string(mcpjson.Marshal(id)) }
+func Key(id any) string { return string(jsonvalue.Marshal(id)) }
 
 // member returns an object in an object, or an empty one.
 func member(o object, name string) object {
@@ -102,7 +102,7 @@ func member(o object, name string) object {
 
 // copyOf returns a deep copy.
 func copyOf(o object) object {
-	c, err := mcpjson.Object(mcpjson.Marshal(o))
+	c, err := jsonvalue.ReadObject(jsonvalue.Marshal(o))
 	if err != nil {
 		panic(fmt.Sprintf("mutants: copying an object: %v", err))
 	}
@@ -178,7 +178,7 @@ func (w *Wire) Seen(id any) (seen, answered bool) {
 
 // incoming edits a message from the server. It returns the messages that the client gets.
 func (w *Wire) incoming(m *Message) []object {
-	was := mcpjson.Marshal(m.Body)
+	was := jsonvalue.Marshal(m.Body)
 	m.id = m.Body["id"]
 	if m.IsResponse() {
 		w.restore(m, w.traffic.toServer)
@@ -203,7 +203,7 @@ func (w *Wire) incoming(m *Message) []object {
 
 // outgoing edits a message from the client. It returns the messages that the server gets.
 func (w *Wire) outgoing(m *Message) []object {
-	was := mcpjson.Marshal(m.Body)
+	was := jsonvalue.Marshal(m.Body)
 	m.id, m.out = m.Body["id"], true
 	switch {
 	case m.IsResponse():
@@ -242,7 +242,7 @@ func (w *Wire) changed(m *Message, was []byte) []object {
 		arrives = append(arrives, m.Body)
 	}
 	arrives = append(arrives, m.after...)
-	if len(arrives) != 1 || m.dropped || m.reply != nil || !bytes.Equal(was, mcpjson.Marshal(m.Body)) {
+	if len(arrives) != 1 || m.dropped || m.reply != nil || !bytes.Equal(was, jsonvalue.Marshal(m.Body)) {
 		w.Fire()
 	}
 	return arrives

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
@@ -20,10 +20,10 @@ func (w *Wire) editModel(next http.RoundTripper) http.RoundTripper {
 			if err != nil {
 				return nil, err
 			}
-			if o, err := mcpjson.Object(body); err == nil {
-				was := mcpjson.Marshal(o)
+			if o, err := jsonvalue.ReadObject(body); err == nil {
+				was := jsonvalue.Marshal(o)
 				w.edit.ModelRequest(o)
-				if body = mcpjson.Marshal(o); !bytes.Equal(was, body) {
+				if body = jsonvalue.Marshal(o); !bytes.Equal(was, body) {
 					w.Fire()
 				}
 			}
@@ -70,7 +70,7 @@ func (w *Wire) editReply(resp *http.Response, facts []Facts) (*http.Response, er
 	done := false
 	if isStream {
 		_ = sse.Events(bytes.NewReader(body), func(data []byte) bool { // the bytes are in memory
-			o, err := mcpjson.Object(data)
+			o, err := jsonvalue.ReadObject(data)
 			if err == nil {
 				chunks = append(chunks, o)
 			}
@@ -84,11 +84,11 @@ func (w *Wire) editReply(resp *http.Response, facts []Facts) (*http.Response, er
 			chunks = append(chunks, o)
 		}
 	}
-	was := mcpjson.Marshal(chunks)
+	was := jsonvalue.Marshal(chunks)
 	if w.repliesTo(facts, chunks) {
 		chunks = w.edit.ModelReply(chunks)
 	}
-	if bytes.Equal(was, mcpjson.Marshal(chunks)) {
+	if bytes.Equal(was, jsonvalue.Marshal(chunks)) {
 		setBody(resp, body)
 	} else {
 		w.Fire()
@@ -109,7 +109,7 @@ func encoded(chunks []object, isStream, done bool) []byte {
 		if isStream {
 			b.WriteString("data: ")
 		}
-		b.Write(mcpjson.Marshal(chunk))
+		b.Write(jsonvalue.Marshal(chunk))
 		b.WriteByte('\n')
 		if isStream {
 			b.WriteByte('\n')

@@ -6,7 +6,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Pipe is a launched server.
@@ -80,13 +80,13 @@ func (p *pipe) Write(line []byte) (int, error) {
 	if err := p.w.failure(); err != nil {
 		return 0, err
 	}
-	o, err := mcpjson.Object(line)
+	o, err := jsonvalue.ReadObject(line)
 	if err != nil {
 		return len(line), p.toServer(bytes.TrimRight(line, "\n"))
 	}
 	m := &Message{Wire: p.w, Body: o}
 	for _, body := range p.w.outgoing(m) {
-		if err := p.toServer(mcpjson.Marshal(body)); err != nil {
+		if err := p.toServer(jsonvalue.Marshal(body)); err != nil {
 			return 0, err
 		}
 	}
@@ -94,7 +94,7 @@ func (p *pipe) Write(line []byte) (int, error) {
 		p.w.edit.Sent(m)
 	}
 	if m.reply != nil {
-		_, err = p.lines.Write(append(mcpjson.Marshal(m.reply), '\n'))
+		_, err = p.lines.Write(append(jsonvalue.Marshal(m.reply), '\n'))
 	}
 	return len(line), err
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // JSON-RPC error codes of responses to sampling requests.
@@ -44,7 +44,7 @@ type Sample struct {
 // Turn is the number of the model's turn that the request is for, from 1.
 func (s *Sample) Turn() int {
 	turn := 1
-	for _, m := range mcpjson.Messages(s.Asked) {
+	for _, m := range jsonvalue.Messages(s.Asked) {
 		if m["role"] == "assistant" {
 			turn++
 		}
@@ -156,7 +156,7 @@ func (w *Wire) settle(s *Sample) {
 func (w *Wire) asked(m *Message) {
 	w.mu.Lock()
 	w.traffic.toClient[Key(m.id)] = m
-	if task := mcpjson.Text(m.Params(), "taskId"); m.Method() == "tasks/result" {
+	if task := jsonvalue.TextIn(m.Params(), "taskId"); m.Method() == "tasks/result" {
 		m.Sample = w.traffic.samples["task "+task]
 	}
 	w.mu.Unlock()
@@ -191,7 +191,7 @@ func (w *Wire) answers(m *Message) {
 	m.Sample = s
 	if task, ok := m.Result()["task"].(object); ok {
 		w.mu.Lock()
-		w.traffic.samples["task "+mcpjson.Text(task, "taskId")] = s
+		w.traffic.samples["task "+jsonvalue.TextIn(task, "taskId")] = s
 		w.mu.Unlock()
 		return
 	}

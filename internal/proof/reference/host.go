@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Host returns a host with a model of its own, for [harness.Agent]. It gives its model the prompt and the tools of the
@@ -89,7 +89,7 @@ func (h *host) run(ctx context.Context) error {
 		if err != nil && !errors.Is(err, model.ErrArguments) {
 			return fmt.Errorf("the host's own model: %w", err)
 		}
-		uses := mcpjson.OfType(answer["content"], "tool_use")
+		uses := jsonvalue.OfType(answer["content"], "tool_use")
 		if len(uses) == 0 {
 			if empty++; saysNothing(answer) && h.mistakes.AskAgain(empty) {
 				continue

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/toolschema"
 )
 
@@ -96,7 +96,7 @@ func resultFor(use map[string]any, said string) map[string]any {
 
 // find returns the name of the tool on the server, or what is wrong with the use.
 func (h *host) find(use map[string]any) (tool string, m Mistake, why string) {
-	name := mcpjson.Text(use, "name")
+	name := jsonvalue.TextIn(use, "name")
 	listed := h.listed[name]
 	input, isObject := use["input"].(map[string]any)
 	switch {
@@ -113,7 +113,7 @@ func (h *host) find(use map[string]any) (tool string, m Mistake, why string) {
 	if err != nil {
 		return listed.Name, "", "" // the server checks the arguments
 	}
-	if why := schema.Check(name, mcpjson.Marshal(input)); why != "" {
+	if why := schema.Check(name, jsonvalue.Marshal(input)); why != "" {
 		return "", InvalidArguments, why
 	}
 	return listed.Name, "", ""
@@ -128,7 +128,7 @@ type repetition struct {
 func (r *repetition) count(uses []map[string]any) int {
 	var calls []byte
 	for _, use := range uses {
-		calls = append(calls, mcpjson.Marshal([]any{use["name"], use["input"]})...)
+		calls = append(calls, jsonvalue.Marshal([]any{use["name"], use["input"]})...)
 	}
 	if !bytes.Equal(calls, r.calls) {
 		r.calls, r.times = calls, 0
@@ -139,8 +139,8 @@ func (r *repetition) count(uses []map[string]any) int {
 
 // saysNothing reports whether an answer of the model is empty.
 func saysNothing(answer map[string]any) bool {
-	for _, b := range mcpjson.OfType(answer["content"], "text") {
-		if mcpjson.Text(b, "text") != "" {
+	for _, b := range jsonvalue.OfType(answer["content"], "text") {
+		if jsonvalue.TextIn(b, "text") != "" {
 			return false
 		}
 	}

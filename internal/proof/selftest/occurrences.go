@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
@@ -131,7 +131,7 @@ func watch(env *harness.Env) (current func() string) {
 	var mu sync.Mutex
 	latest := beforeAll
 	note := func(body []byte) {
-		if o, err := mcpjson.Object(body); err == nil {
+		if o, err := jsonvalue.ReadObject(body); err == nil {
 			params, _ := o["params"].(map[string]any)
 			arguments, _ := params["arguments"].(map[string]any) // with some, it is a call for the model
 			if (params["name"] != nil || params["uri"] != nil) && len(arguments) == 0 {
@@ -198,7 +198,7 @@ func (p *watchedPipe) Write(line []byte) (int, error) {
 
 // caseOf is the case to which a call with the params belongs.
 func caseOf(params map[string]any) string {
-	name, uri := mcpjson.Text(params, "name"), mcpjson.Text(params, "uri")
+	name, uri := jsonvalue.TextIn(params, "name"), jsonvalue.TextIn(params, "uri")
 	for _, s := range cases() {
 		tool := strings.ReplaceAll(s, "/", "-")
 		if name == tool || strings.HasSuffix(uri, tool) || strings.HasSuffix(uri, s) {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
@@ -46,13 +46,13 @@ func asksAgain(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
 			return resp, err
 		}
 		w.Fire()
-		body, err := mcpjson.Object(asked)
+		body, err := jsonvalue.ReadObject(asked)
 		if err != nil {
 			return nil, err
 		}
 		body["messages"] = append(array(body["messages"]),
 			any(object{"role": "user", "content": "That was nothing, or no valid use of a tool. Answer once more."}))
-		resp, _, err = ask(mcpjson.Marshal(body))
+		resp, _, err = ask(jsonvalue.Marshal(body))
 		return resp, err
 	})
 }
@@ -60,8 +60,8 @@ func asksAgain(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
 // isMistake reports whether a chat completion says nothing, or uses a tool that the request does not offer or with
 // invalid JSON.
 func isMistake(request, completion []byte) bool {
-	asked, _ := mcpjson.Object(request)
-	said, _ := mcpjson.Object(completion) // without the members if it is something else
+	asked, _ := jsonvalue.ReadObject(request)
+	said, _ := jsonvalue.ReadObject(completion) // without the members if it is something else
 	return slices.ContainsFunc(objects(said["choices"]), func(choice object) bool {
 		message, _ := choice["message"].(object)
 		calls := objects(message["tool_calls"])

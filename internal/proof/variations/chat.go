@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
@@ -129,7 +129,7 @@ var chatVariations = of(reference.Config{}, "chat-",
 		})),
 	v("results-in-json", "wraps each tool result in JSON", resultForm, results,
 		eachRole("tool", func(m object) {
-			editText(m, func(text string) string { return string(mcpjson.Marshal(object{"result": text})) })
+			editText(m, func(text string) string { return string(jsonvalue.Marshal(object{"result": text})) })
 		})),
 	v("says-auto", "sends the tool choice auto and parallel_tool_calls, which are defaults", saysSame, tools,
 		func(body object) {

@@ -3,7 +3,7 @@ package variations
 import (
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 )
 
@@ -11,8 +11,8 @@ import (
 type object = map[string]any
 
 var (
-	text   = mcpjson.Text
-	ofType = mcpjson.OfType
+	text   = jsonvalue.TextIn
+	ofType = jsonvalue.OfType
 )
 
 // Edits of one thing alone.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
@@ -66,7 +66,7 @@ var hostVariations = of(reference.Config{}, "host-",
 				}
 				if b["structuredContent"] != nil {
 					b["content"] = append(slices.Clip(array(b["content"])),
-						textBlock(string(mcpjson.Marshal(b["structuredContent"]))))
+						textBlock(string(jsonvalue.Marshal(b["structuredContent"]))))
 					delete(b, "structuredContent")
 				}
 			})(p)

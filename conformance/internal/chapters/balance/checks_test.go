@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var catalogue = check.Catalogue{Scenario}
@@ -41,7 +42,7 @@ func answering(s *session, ask *request) {
 // prompting is a model request that ends as given, and the client's error.
 func prompting(end trace.ModelEnd) func(*session, *request) {
 	return func(s *session, ask *request) {
-		s.Prompt(string(dialect.Marshal(ask)), end).Refuses(-32603, "no").PassesBarrier()
+		s.Prompt(string(jsonvalue.Marshal(ask)), end).Refuses(-32603, "no").PassesBarrier()
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
@@ -39,7 +39,7 @@ var emptyAnswer = check.Check{
 				ShowResult(a)
 		}
 		// Other checks judge the rest of the result.
-		alone := dialect.Marshal(story.Object{"role": "assistant", "model": "m", "content": content})
+		alone := jsonvalue.Marshal(story.Object{"role": "assistant", "model": "m", "content": content})
 		if err := schema.Validate(string(e.Revision), schema.CreateMessageResult, alone); err != nil {
 			return check.Fail("expected valid content for an empty completion, found %s", evidence.Compact(content)).
 				ShowJSON(a.At("content"), content)

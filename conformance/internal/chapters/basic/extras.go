@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // extraMeta is a _meta that no client knows.
@@ -118,7 +119,7 @@ func providerHasMeta(e *evidence.Case) *check.Verdict {
 
 // metaOf returns the _meta of a block; nil if it has none.
 func metaOf(b dialect.Block) json.RawMessage {
-	var o dialect.Object
+	var o jsonvalue.Object
 	_ = json.Unmarshal(b.Raw, &o) // a block that is not an object has none
 	return o["_meta"]
 }

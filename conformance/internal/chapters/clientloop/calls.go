@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var (
@@ -117,7 +118,7 @@ func fedBack(e *evidence.Case, use *dialect.Block, call *evidence.ToolCall) *che
 	sent := evidence.ReadToolResult(call.Result)
 	found := given.Raw
 	if found == nil {
-		found = dialect.Marshal(dialect.PlainText(given.Content))
+		found = jsonvalue.Marshal(dialect.PlainText(given.Content))
 	}
 	show := func(v check.Verdict) *check.Verdict {
 		return check.Instead(v.ShowAs("server sent", call.Place, "%q", sent.Text).

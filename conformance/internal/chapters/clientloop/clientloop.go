@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Scenario is the chapter.
@@ -88,9 +89,9 @@ func asking(s *server.Session, question string, hints story.Object, tools ...ser
 		return ask
 	}
 	ask.Metadata, ask.Meta = all, all
-	params := evidence.ObjectOf(dialect.Marshal(ask))
+	params := evidence.ObjectOf(jsonvalue.Marshal(ask))
 	for name, value := range all {
-		params[name] = dialect.Marshal(value)
+		params[name] = jsonvalue.Marshal(value)
 	}
 	return params
 }

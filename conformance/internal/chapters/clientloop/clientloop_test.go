@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 type (
@@ -65,7 +66,7 @@ func goesOn(s *session, ask *request, use [2]string, result server.ToolResultCon
 	}
 	said := tracetest.Saying(end)
 	if s.Dialect != dialect.Native {
-		said = string(dialect.Marshal(story.Object{"choices": []any{story.Object{
+		said = string(jsonvalue.Marshal(story.Object{"choices": []any{story.Object{
 			"message": story.Object{"role": "assistant", "content": end}, "finish_reason": "stop"}}}))
 	}
 	s.Says(said)

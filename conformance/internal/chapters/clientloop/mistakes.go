@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 const (
@@ -83,7 +84,7 @@ var invalidArguments = rule(check.Check{
 		for _, call := range calls {
 			if use != nil && evidence.SameJSON(evidence.Arguments(*use), call.Arguments) {
 				return check.Fail("expected no tools/call with arguments that the input schema forbids, found one").
-					ShowAs("server offered", round(e).Asked, "%s", evidence.Compact(dialect.Marshal(level.InputSchema))).
+					ShowAs("server offered", round(e).Asked, "%s", evidence.Compact(jsonvalue.Marshal(level.InputSchema))).
 					Show(call.Place, "%s", evidence.Compact(call.Arguments))
 			}
 		}

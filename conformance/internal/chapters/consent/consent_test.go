@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 type session = tracetest.Story
@@ -99,7 +100,7 @@ func TestDeclinedRequestsDoNotReachTheModel(t *testing.T) {
 		passes("no request passes", after(refuses(-1, "no")), "no call of the model"),
 		fails("a request fails", afterModel(refuses(-1, "no")), "expected no request"),
 		native(fails("a request that the model refuses fails", after(func(s *session) *session {
-			return s.Prompt(string(dialect.Marshal(river)), trace.ModelEnd{Status: 500}).Refuses(-1, "no")
+			return s.Prompt(string(jsonvalue.Marshal(river)), trace.ModelEnd{Status: 500}).Refuses(-1, "no")
 		}), "expected no request")),
 		openAI(unobserved("a request without a mark is not judged",
 			after(func(s *session) *session { s.Add("", unmarked); return s.Refuses(-1, "no") }),

@@ -6,10 +6,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The user declines the request.
@@ -49,7 +49,7 @@ var declinedCode = check.Check{
 		if a.Err.Code == codeDeclined {
 			return check.Pass("the error has the code %d", codeDeclined).ShowJSON(a.Place, a.RawErr)
 		}
-		var written dialect.Object // the code may be of another type
+		var written jsonvalue.Object // the code may be of another type
 		_ = json.Unmarshal(a.RawErr, &written)
 		return check.Fail("expected the error code %d, found %s", codeDeclined, check.OrMissing(written["code"])).
 			ShowJSON(a.At("code"), a.RawErr)

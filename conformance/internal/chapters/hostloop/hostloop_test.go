@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 type (
@@ -68,9 +69,9 @@ func asksAgain(s *session, ask *request) {
 
 // invalid is the next turn, which the model refuses.
 func invalid(s *session, ask *request) {
-	body := dialect.Marshal(ask)
+	body := jsonvalue.Marshal(ask)
 	if s.Dialect != dialect.Native {
-		body = dialect.Marshal(tracetest.AsChat(ask))
+		body = jsonvalue.Marshal(tracetest.AsChat(ask))
 	}
 	s.OfHost(func(s *session) { s.Prompt(string(body), refused) })
 }
@@ -204,7 +205,7 @@ func TestAHostStops(t *testing.T) {
 						s.Says(`{"role":"assistant","model":"m","content":[]}`)
 						return
 					}
-					s.Says(string(dialect.Marshal(story.Object{"model": "m", "choices": []any{story.Object{
+					s.Says(string(jsonvalue.Marshal(story.Object{"model": "m", "choices": []any{story.Object{
 						"message": story.Object{"role": "assistant", "content": ""}, "finish_reason": "stop"}}})))
 				})
 			}

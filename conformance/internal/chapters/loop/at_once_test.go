@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // conversing is a question of the story's nth conversation.
@@ -35,7 +36,7 @@ func answersEach(s *session, n int, results map[int]string) {
 		}
 	}
 	if s.Revision.Modern() {
-		s.Retries(`,"inputResponses":` + string(dialect.Marshal(responses)))
+		s.Retries(`,"inputResponses":` + string(jsonvalue.Marshal(responses)))
 	}
 }
 
@@ -237,7 +238,7 @@ func TestManyRequestsInFlightGetTheirOwnResults(t *testing.T) {
 		}, "request 1 does not say its conversation"),
 		legacy(unobserved("the model has no answer", func(s *session) {
 			none(s)
-			s.Prompt(string(dialect.Marshal(conversing(s, 1, lockerQuestion(1)))), trace.ModelEnd{})
+			s.Prompt(string(jsonvalue.Marshal(conversing(s, 1, lockerQuestion(1)))), trace.ModelEnd{})
 			for i := range s.Trace.Events {
 				if end := s.Trace.Events[i].End; end != nil {
 					end.Status, end.Unmatched = 404, "no rule"
@@ -260,7 +261,7 @@ func TestModelRequestsBelongToTheirOwnRounds(t *testing.T) {
 		s.AsksAll(asks...)
 		answers := map[int]string{}
 		for i, ask := range slices.Backward(asks) {
-			s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 500})
+			s.Prompt(string(jsonvalue.Marshal(ask)), trace.ModelEnd{Status: 500})
 			answers[i+1] = tracetest.Saying(lockerAnswer(i + 1))
 		}
 		for _, ask := range asks {

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var catalogue = check.Catalogue{Scenario}
@@ -57,7 +58,7 @@ func afterParis(then func(s *session, ask *request)) func(*session) {
 func TestALoopAsksTheModelUntilItsFinalText(t *testing.T) {
 	end := tracetest.Saying(threeCities.end)
 	refusedByModel := func(s *session, ask *request, why string) {
-		body := string(dialect.Marshal(tracetest.AsChat(ask)))
+		body := string(jsonvalue.Marshal(tracetest.AsChat(ask)))
 		s.Prompt(body, trace.ModelEnd{Status: 400, Refused: why}).Refuses(-32603, "no")
 	}
 	judges(t, "three-rounds", "three-cities",

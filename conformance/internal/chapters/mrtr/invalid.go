@@ -7,9 +7,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The server sends a result with inputRequests and content, whose resultType is missing or unknown.
@@ -26,7 +26,7 @@ func lookAlike(id, resultType string) harness.Case {
 			if resultType != "" {
 				result["resultType"] = resultType
 			}
-			return server.RawResult(dialect.Marshal(result)), nil
+			return server.RawResult(jsonvalue.Marshal(result)), nil
 		})}
 }
 
@@ -137,8 +137,8 @@ var undeclaredInput = check.Check{
 		}
 		retry := from.Retries[0]
 		answer := retry.Responses["undeclared"]
-		var o dialect.Object
-		_ = dialect.ReadPart(answer, &o) // what is not an object is not a refusal
+		var o jsonvalue.Object
+		_ = jsonvalue.ReadPart(answer, &o) // what is not an object is not a refusal
 		v := check.Fail("expected no response to %s, which the client does not declare, found one", method)
 		switch {
 		case answer == nil || string(answer) == "null":

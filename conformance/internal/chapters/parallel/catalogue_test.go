@@ -5,8 +5,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The forms of a test: see package tracetest.
@@ -36,14 +36,14 @@ var (
 // result.
 func streams(result string, end trace.ModelEnd) steps {
 	return func(s *session) {
-		body := string(dialect.Marshal(tracetest.AsChat(asked)))
+		body := string(jsonvalue.Marshal(tracetest.AsChat(asked)))
 		s.Asks(asked).Prompt(tracetest.With(body, "stream", "true"), end)
 		var calls []any
 		for i, input := range []string{tracetest.Paris, tracetest.London} {
 			calls = append(calls, story.Object{"index": i, "id": fmt.Sprintf("call_%d", i), "type": "function",
 				"function": story.Object{"name": "get_weather", "arguments": input}})
 		}
-		s.Says("data: " + string(dialect.Marshal(story.Object{"model": "m", "choices": []any{story.Object{
+		s.Says("data: " + string(jsonvalue.Marshal(story.Object{"model": "m", "choices": []any{story.Object{
 			"delta": story.Object{"tool_calls": calls}, "finish_reason": "tool_calls"}}})) + "\n\ndata: [DONE]\n\n")
 		if result != "" {
 			s.Answers(result)

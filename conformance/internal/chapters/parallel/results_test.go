@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func TestResultsReachTheModel(t *testing.T) {
@@ -29,7 +29,7 @@ func TestResultsReachTheModel(t *testing.T) {
 			return append(messages[:2], tracetest.Turn{Role: "user", Content: server.Text("fifteen degrees, eighteen degrees")})
 		}), "found 0"),
 		openAI(fails("in a request that the model refuses", func(s *session) {
-			again(s).Prompt(string(dialect.Marshal(tracetest.AsChat(next))),
+			again(s).Prompt(string(jsonvalue.Marshal(tracetest.AsChat(next))),
 				trace.ModelEnd{Status: 400, Refused: "not in this order"}).Refuses(-32603, "no")
 		}, "the model refused it")),
 		unobserved("no model request", func(s *session) { again(s).Answers(tracetest.Saying("Fine.")) },

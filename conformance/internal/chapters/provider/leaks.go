@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
@@ -72,7 +73,7 @@ func errorBodies(r *evidence.Round) []errorBody {
 	for _, x := range r.Model {
 		documents, _, _ := dialect.Documents(x.Answer) // those that are valid
 		for _, document := range documents {
-			var o, details dialect.Object
+			var o, details jsonvalue.Object
 			if json.Unmarshal(document, &o) != nil || !o.Has("error") {
 				continue
 			}
@@ -107,7 +108,7 @@ func (b *errorBody) findIn(s evidence.Sending) (where evidence.Place, text strin
 		}
 		return text == ""
 	})
-	sameJSON := func(o map[string]any) bool { return evidence.SameJSON(dialect.Marshal(o), b.raw) }
+	sameJSON := func(o map[string]any) bool { return evidence.SameJSON(jsonvalue.Marshal(o), b.raw) }
 	if text == "" && eachObject(message, sameJSON) {
 		text = evidence.Compact(s.Event.Frame.Raw)
 	}

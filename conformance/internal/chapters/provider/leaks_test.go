@@ -10,10 +10,10 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // failed is a run with a planted key, in which the model answers with a status and a body.
@@ -26,7 +26,7 @@ func failed(status int, body string, then func(*session)) func(*session) {
 }
 
 // tells is an error with the message; in 2026-07-28, which has none, a notification with it.
-func tells(message string) func(*session) { return tellsJSON(string(dialect.Marshal(message))) }
+func tells(message string) func(*session) { return tellsJSON(string(jsonvalue.Marshal(message))) }
 
 func tellsJSON(message string) func(*session) {
 	return func(s *session) {
@@ -71,7 +71,7 @@ func TestErrorBodiesStayWithTheClient(t *testing.T) {
 		python := strings.NewReplacer(`"`, "'", "null", "None").Replace(body)
 		for name, message := range map[string]string{
 			"the body as text": "HTTP 400: " + body, "the body as Python writes it": "Error code: 400 - " + python,
-			"the body as text in JSON": string(dialect.Marshal(map[string]any{"body": body})),
+			"the body as text in JSON": string(jsonvalue.Marshal(map[string]any{"body": body})),
 		} {
 			add(report.Warn, "the provider's error body", provider+": "+name, failed(400, body, tells(message)))
 		}

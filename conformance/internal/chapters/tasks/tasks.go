@@ -13,10 +13,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Scenario is the chapter.
@@ -103,7 +103,7 @@ func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 func (a *asker) open() { a.gate.Open(a.word) }
 
 // ask sends a request about tasks and returns its result; nil for none: what that means is judged from the trace.
-func (a *asker) ask(method server.Method, params any, options ...server.RequestOption) dialect.Object {
+func (a *asker) ask(method server.Method, params any, options ...server.RequestOption) jsonvalue.Object {
 	if a.over {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (a *asker) ask(method server.Method, params any, options ...server.RequestO
 }
 
 // result waits for the result of a request that was sent without an error.
-func (a *asker) result(asked *server.Pending, err error) dialect.Object {
+func (a *asker) result(asked *server.Pending, err error) jsonvalue.Object {
 	a.err = err
 	a.over = err != nil || !story.WaitFor(story.Reaction, asked.Done(), a.Context().Done())
 	if a.over {

@@ -8,10 +8,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The server asks for progress under a token of each type, and then sends two requests without a token. A client may
@@ -37,7 +37,7 @@ var progress = harness.Case{ID: "time/progress", Barrier: true, Make: func(harne
 
 // withToken adds a progress token to the params of a request.
 func withToken(ask any, token string) any {
-	o := evidence.ObjectOf(dialect.Marshal(ask))
+	o := evidence.ObjectOf(jsonvalue.Marshal(ask))
 	o["_meta"] = json.RawMessage(`{"progressToken":` + token + `}`)
 	return o
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var catalogue = check.Catalogue{Scenario}
@@ -29,7 +30,7 @@ func (s stallStory) prompts(end trace.ModelEnd) stallStory {
 	if s.Dialect != dialect.Native {
 		body = tracetest.AsChat(tracetest.Asking("How was Rome built?"))
 	}
-	s.Prompt(string(dialect.Marshal(body)), end)
+	s.Prompt(string(jsonvalue.Marshal(body)), end)
 	return s
 }
 

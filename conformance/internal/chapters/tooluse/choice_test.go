@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // choosing is the request for a flight with a tool choice: "" for none, "{}" for one without a mode.
@@ -26,9 +27,9 @@ func choosing(choice string) *server.CreateMessageParams {
 // prompts is a model request with a tool choice.
 func prompts(s *session, choice string, end trace.ModelEnd) *session {
 	p := choosing(choice)
-	body := string(dialect.Marshal(p))
+	body := string(jsonvalue.Marshal(p))
 	if s.Dialect == dialect.OpenAIChat {
-		body = string(dialect.Marshal(tracetest.AsChat(p)))
+		body = string(jsonvalue.Marshal(tracetest.AsChat(p)))
 		if choice != "" {
 			body = tracetest.With(body, "tool_choice", `"`+choice+`"`)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var noResult = unobserved("no result", silent, tracetest.NoAnswer)
@@ -28,7 +29,7 @@ func TestToolCallsBesideTheEndOfTheTurn(t *testing.T) {
 }
 
 func TestInvalidJSONArguments(t *testing.T) {
-	asText := string(dialect.Marshal(cutOff.input))
+	asText := string(jsonvalue.Marshal(cutOff.input))
 	input := func(input string) steps { return tracetest.Uses(tracetest.Booked(input)) }
 	judges(t, "bad-arguments", "torn-arguments", ofModel(cutOff, append(refused(report.Pass, refusing),
 		passes("as text", input(asText)),

@@ -7,8 +7,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func TestTheServerGetsItsToolNamesBack(t *testing.T) {
@@ -18,11 +18,11 @@ func TestTheServerGetsItsToolNamesBack(t *testing.T) {
 	// a third one to the server.
 	mapped := func(returned, inHistory string, end trace.ModelEnd) steps {
 		return func(s *session) {
-			first := string(dialect.Marshal(tracetest.AsChat(ask)))
+			first := string(jsonvalue.Marshal(tracetest.AsChat(ask)))
 			s.Asks(ask).Prompt(strings.ReplaceAll(first, dotted.Name, "weather_now"), trace.ModelEnd{Status: 200}).
 				Answers(use(returned))
 			next := ask.After(json.RawMessage(use(returned)), story.Texts("windy"))
-			body := strings.ReplaceAll(string(dialect.Marshal(tracetest.AsChat(next))), dotted.Name, inHistory)
+			body := strings.ReplaceAll(string(jsonvalue.Marshal(tracetest.AsChat(next))), dotted.Name, inHistory)
 			s.Asks(next).Prompt(body, end)
 			if end.Refused == "" {
 				s.Answers(tracetest.Saying("It is windy."))

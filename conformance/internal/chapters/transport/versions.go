@@ -8,11 +8,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The server speaks other revisions than that of the run, and the client must find out. It may go on in one that both
@@ -131,8 +131,8 @@ const codeUnsupportedVersion = -32022
 
 // listedVersions returns the versions that a message of the server lists, and what the message is; nil for none.
 func listedVersions(m *evidence.Message) (versions []string, how string) {
-	var result, failed, data dialect.Object
-	_ = dialect.ReadPart(m.Result, &result) // what is not an object lists nothing
+	var result, failed, data jsonvalue.Object
+	_ = jsonvalue.ReadPart(m.Result, &result) // what is not an object lists nothing
 	_ = json.Unmarshal(m.RawErr, &failed)
 	_ = failed.Read("data", &data)
 	switch {
@@ -149,8 +149,8 @@ func listedVersions(m *evidence.Message) (versions []string, how string) {
 // namedVersion returns the version that a message of the client names, and whether it is in _meta, as in 2026-07-28; ""
 // for none.
 func namedVersion(f *trace.Frame, m *evidence.Message) (version string, inMeta bool) {
-	var params, meta dialect.Object
-	_ = dialect.ReadPart(m.Params, &params) // undecodable params name nothing
+	var params, meta jsonvalue.Object
+	_ = jsonvalue.ReadPart(m.Params, &params) // undecodable params name nothing
 	_ = params.Read("_meta", &meta)
 	if meta.Has(evidence.MetaVersion) {
 		return meta.Text(evidence.MetaVersion), true

@@ -1,4 +1,4 @@
-package mcpjson
+package jsonvalue
 
 import (
 	"testing"
@@ -8,25 +8,25 @@ import (
 
 func TestAnObjectIsWrittenAsItWasRead(t *testing.T) {
 	const raw = `{"html":"<a & b>","n":9007199254740993,"x":1.50}`
-	o, err := Object([]byte(raw))
+	o, err := ReadObject([]byte(raw))
 	require.NoError(t, err)
 	require.Equal(t, raw, string(Marshal(o)))
 	for _, other := range []string{`null`, `[]`, `"a"`, `{`, ``} {
-		_, err := Object([]byte(other))
+		_, err := ReadObject([]byte(other))
 		require.Error(t, err, other)
 	}
 	require.Panics(t, func() { Marshal(func() {}) })
 }
 
 func TestContentIsOneBlockOrAnArray(t *testing.T) {
-	o, err := Object([]byte(`{"one":{"type":"text","text":"a"},"two":[{"type":"image"},{"type":"text","text":"b"}],
+	o, err := ReadObject([]byte(`{"one":{"type":"text","text":"a"},"two":[{"type":"image"},{"type":"text","text":"b"}],
 		"bad":["a"],
 		"messages":[{"role":"user"},null,"x"]}`))
 	require.NoError(t, err)
-	require.Equal(t, "a", Text(OfType(o["one"], "text")[0], "text"))
-	require.Equal(t, "b", Text(OfType(o["two"], "text")[0], "text"))
+	require.Equal(t, "a", TextIn(OfType(o["one"], "text")[0], "text"))
+	require.Equal(t, "b", TextIn(OfType(o["two"], "text")[0], "text"))
 	require.Empty(t, OfType(o["bad"], "text"))
-	require.Empty(t, Text(o, "one"))
+	require.Empty(t, TextIn(o, "one"))
 	require.Len(t, Messages(o), 1)
 	_, err = Blocks(o["bad"])
 	require.EqualError(t, err, "content block 0 is not an object")

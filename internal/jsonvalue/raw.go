@@ -1,9 +1,12 @@
-package dialect
+// Package jsonvalue reads, compares and writes JSON as it is on the wire: members in their order with exact names,
+// duplicates, and numbers as they are written.
+package jsonvalue
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -84,8 +87,7 @@ func Set(words string) map[string]bool {
 	return set
 }
 
-// Marshal writes JSON on one line without HTML escapes, as providers do. It panics if v cannot be written; a codec's
-// own values always can.
+// Marshal writes JSON on one line without HTML escapes, as providers do. It panics if v cannot be written.
 func Marshal(v any) []byte {
 	var out bytes.Buffer
 	Write(&out, v)
@@ -97,7 +99,7 @@ func Write(out *bytes.Buffer, v any) {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(fmt.Sprintf("dialect: a codec built invalid JSON: %v", err))
+		panic(fmt.Sprintf("jsonvalue: cannot encode a %T: %v", v, err))
 	}
 }
 
@@ -108,3 +110,14 @@ func Indented(v any) []byte {
 	_ = json.Indent(out, raw, "", "  ") // valid
 	return out.Bytes()
 }
+
+// Join returns the path of a member of the object at path; the path of the body is "".
+func Join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// At returns the path of an element.
+func At(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

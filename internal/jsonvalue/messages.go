@@ -1,6 +1,4 @@
-// Package mcpjson reads and writes the JSON of MCP as maps. Members that it does not know and numbers of any size
-// stay as they are. The clients of this module and the tools that edit their messages share it.
-package mcpjson
+package jsonvalue
 
 import (
 	"bytes"
@@ -9,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Object reads a JSON object. Its numbers are [json.Number]. Anything else, also null, is an error.
-func Object(raw []byte) (map[string]any, error) {
+// ReadObject reads a JSON object as a map. Its numbers are [json.Number]. Anything else, also null, is an error.
+func ReadObject(raw []byte) (map[string]any, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var o map[string]any
@@ -23,20 +21,8 @@ func Object(raw []byte) (map[string]any, error) {
 	return o, nil
 }
 
-// Marshal is [json.Marshal] without the escapes for HTML, which would change the bytes of a text. It panics if v cannot
-// be written as JSON.
-func Marshal(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(fmt.Sprintf("mcpjson: cannot encode a %T: %v", v, err))
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// Text returns a string member, or "" if it is missing or not a string.
-func Text(o map[string]any, name string) string {
+// TextIn returns a string member, or "" if it is missing or not a string.
+func TextIn(o map[string]any, name string) string {
 	s, _ := o[name].(string)
 	return s
 }
