@@ -25,6 +25,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 )
 
 // AllRevisions returns every revision of the catalogue, oldest first.
@@ -77,7 +78,7 @@ type Check struct {
 }
 
 // Change is a change that a correct client may make between its two wires.
-type Change = always.Change
+type Change = legitimate.Change
 
 // Scenarios returns the catalogue in the order of reports. The first two have no cases and are part of every run:
 // "client" has the checks of the client as a whole, "always" those of every message of every case.

@@ -4,13 +4,14 @@ import (
 	"regexp"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 )
 
 // change is a group of faults that a correct client may have.
 type change struct {
 	kinds, patterns string // regular expressions, for all of a kind and of a pattern
 	edits           string // regular expression; "" for all
-	reason          string // with the sentence that allows it
+	id              string // in package legitimate
 }
 
 // Edits that leave a valid value of the same type, and those that leave none.
@@ -26,124 +27,91 @@ const (
 // changes are all legal changes. What is not certain does not belong here.
 var changes = []change{
 	// What the server prefers.
-	{samplingRequest, `systemPrompt`, "delete|null|" + anyOther + "|empty",
-		"schema, CreateMessageRequestParams.systemPrompt: the client MAY modify or omit this prompt"},
+	{samplingRequest, `systemPrompt`, "delete|null|" + anyOther + "|empty", "system-prompt"},
 	{modelRequest, `system(\[type=text\].*)?|systemInstruction(\..*)?|instructions|messages\[role=system\].*|systemPrompt`,
-		"delete|null|" + anyOther + "|empty",
-		"schema, CreateMessageRequestParams.systemPrompt: the client MAY modify or omit this prompt"},
+		"delete|null|" + anyOther + "|empty", "system-prompt"},
 	{samplingRequest + `|` + modelRequest, `tools(\[.*\])?(\.functionDeclarations(\[\])?)?`, otherOrder,
-		"server/tools: tools have names, and their order means nothing"},
+		"tool-order"},
 	{samplingRequest + `|` + modelRequest, `tools\[.*\.(required|enum|anyOf|oneOf|allOf|type)(\[\])?`, otherOrder,
-		"JSON Schema: the order of these lists means nothing"},
-	{modelRequest, `messages\[role=assistant\]\.tool_calls\[\]\.function\.index`, "",
-		"Ollama's API: the index numbers the calls of a stream; in a request their order counts"},
-	{samplingRequest, `.*\.mimeType`, "other case", "RFC 2045, 5.1: the names of media types have no case"},
-	{samplingRequest, `task`, "empty|as JSON",
-		"basic/utilities/tasks: a receiver MAY override the requested ttl, the only member"},
-	{samplingRequest, `task\.ttl`, "", "basic/utilities/tasks: a receiver MAY override the requested ttl"},
-	{samplingRequest, `includeContext`, "", "schema, CreateMessageRequestParams.includeContext: the client MAY ignore it"},
-	{samplingRequest + `|` + modelRequest, `modelPreferences(\..*)?`, "",
-		"schema, CreateMessageRequestParams.modelPreferences: the client MAY ignore these preferences"},
+		"same-schema"},
+	{modelRequest, `messages\[role=assistant\]\.tool_calls\[\]\.function\.index`, "", "provider-members"},
+	{samplingRequest, `.*\.mimeType`, "other case", "http-case"},
+	{samplingRequest, `task`, "empty|as JSON", "task-ttl"},
+	{samplingRequest, `task\.ttl`, "", "task-ttl"},
+	{samplingRequest, `includeContext`, "", "include-context"},
+	{samplingRequest + `|` + modelRequest, `modelPreferences(\..*)?`, "", "model-choice"},
 	{samplingRequest, `temperature|stopSequences(\[\])?|metadata(\..*)?`,
-		noValue + "|null|empty|" + anyOther,
-		"client/sampling: the client may modify temperature, stop sequences and metadata, which are hints"},
+		noValue + "|null|empty|" + anyOther, "settings"},
 	{samplingRequest + `|` + modelRequest, `temperature|maxTokens|generationConfig\.(temperature|maxOutputTokens)`,
-		"retype", "Gemini: JSON of protocol buffers, in which a number may be a string; other providers refuse it"},
+		"retype", "provider-forms"},
 	{modelRequest, `temperature|(generationConfig|options)\.(temperature|stopSequences|stop)(\[\])?|` +
 		`stop(_sequences)?(\[\])?|stopSequences(\[\])?|metadata(\..*)?`,
-		noValue + "|null|empty|" + anyOther,
-		"client/sampling: the client may modify temperature, stop sequences and metadata, which are hints"},
-	{modelRequest, `stream_options(\.include_usage)?`, noValue + "|null|empty|flip",
-		"OpenAI's API, stream_options: the client need not know the usage"},
-	{modelRequest, `stream`, noValue + "|null", "Ollama's API: a chat is streamed unless stream is false"},
-	{modelRequest, `tools(\[.*\])?\.strict`, "null", "OpenAI's responses, tools: strict is a boolean or null"},
-	{modelRequest, `tools.*\.enum`, "add null",
-		"OpenAI: a strict schema requires all properties, so optional ones may be null"},
-	{modelRequest, `store`, "",
-		"OpenAI's API, store: whether the provider keeps the response, which is the client's choice"},
-	{modelRequest, `contents.*\.functionCall\.id`, noValue + "|null|empty", "Gemini's API, FunctionCall.id: optional"},
-	{modelRequest, `contents\[role=user\]\.role`, noValue + "|null", "Gemini's API: content without a role is a user's"},
-	{modelRequest, `tools.*\.description`, "append",
-		"server/tools: a description is text for the model; the server's is in it"},
-	{modelRequest, `model`, anyOther,
-		"client/sampling, Model Preferences: the client makes the final model selection"},
-	{samplingRequest, `.*annotations(\..*)?`, "",
-		"schema, Annotations: optional annotations for the client, which may use them to inform how objects are used"},
-	{samplingRequest, `.*\[type=resource_link\]\.uri`, noValue,
-		"server/tools, Resource Links: no provider has a block for links; checks require the address, under any name"},
-	{samplingRequest, `.*\[type=resource\]\.type`, "",
-		"schema, EmbeddedResource: it is up to the client how best to render embedded resources for the model"},
+		noValue + "|null|empty|" + anyOther, "settings"},
+	{modelRequest, `stream_options(\.include_usage)?`, noValue + "|null|empty|flip", "own-settings"},
+	{modelRequest, `stream`, noValue + "|null", "provider-forms"},
+	{modelRequest, `tools(\[.*\])?\.strict`, "null", "provider-forms"},
+	{modelRequest, `tools.*\.enum`, "add null", "nullable-properties"},
+	{modelRequest, `store`, "", "own-settings"},
+	{modelRequest, `contents.*\.functionCall\.id`, noValue + "|null|empty", "no-ids"},
+	{modelRequest, `contents\[role=user\]\.role`, noValue + "|null", "provider-forms"},
+	{modelRequest, `tools.*\.description`, "append", "longer-descriptions"},
+	{modelRequest, `model`, anyOther, "model-choice"},
+	{samplingRequest, `.*annotations(\..*)?`, "", "meta"},
+	{samplingRequest, `.*\[type=resource_link\]\.uri`, noValue, "resources-as-text"},
+	{samplingRequest, `.*\[type=resource\]\.type`, "", "resources-as-text"},
 	{samplingRequest, `.*\[type=resource_link\]\.(name|title|description|mimeType|size|type)`, noValue + "|null|empty",
-		"server/tools, Resource Links: no provider has a block for links; the model needs the address"},
-	{samplingRequest, `.*\[type=resource_link\]\.(type|size)`, "",
-		"server/tools, Resource Links: no provider has a block for links, so their type is the client's word"},
-	{samplingRequest, `.*\[type=resource\]\.resource\.(uri|mimeType)`, "",
-		"schema, EmbeddedResource: it is up to the client how best to render embedded resources for the model"},
-	{samplingRequest, `.*\bcomExample.*`, "", "basic: unknown members mean nothing to the client"},
-	{samplingRequest + `|` + modelRequest, `.*_meta(\..*)?`, "",
-		"basic, _meta: reserved for additional metadata; no provider has a field for it"},
+		"resources-as-text"},
+	{samplingRequest, `.*\[type=resource_link\]\.(type|size)`, "", "resources-as-text"},
+	{samplingRequest, `.*\[type=resource\]\.resource\.(uri|mimeType)`, "", "resources-as-text"},
+	{samplingRequest, `.*\bcomExample.*`, "", "extra-members"},
+	{samplingRequest + `|` + modelRequest, `.*_meta(\..*)?`, "", "meta"},
 
 	// What the client says of itself.
-	{received + otherResponse, `result\.tools(\[\])?(\..*)?`, "",
-		"server/tools: which tools are called is the choice of the user and the model"},
-	{headers, `[^.]*`, "rename", "HTTP: the names of headers have no case"},
-	{headers, `Content-Type|Accept`, "other case", "HTTP: media types have no case"},
+	{received + otherResponse, `result\.tools(\[\])?(\..*)?`, "", "calls"},
+	{headers, `[^.]*`, "rename", "http-case"},
+	{headers, `Content-Type|Accept`, "other case", "http-case"},
 	{`.*`, `params\.(_meta\.io\.modelcontextprotocol/)?clientInfo\.(title|description|websiteUrl|icons.*)`, noValue,
-		"schema, Implementation: the member is optional"},
+		"client-info"},
 	{`.*`, `params\.(_meta\.io\.modelcontextprotocol/)?clientInfo\.(name|version|title|description)`,
-		anyOther + "|empty", "schema, Implementation: any text; a build without a version has an empty one"},
+		anyOther + "|empty", "client-info"},
 	{`initialize`, `params\.capabilities\.(tasks|roots|elicitation)(\..*)?`, noValue + "|empty",
-		"basic/lifecycle, Capability Negotiation: a client declares the optional features that it supports"},
-	{`tools/list`, `params`, noValue, "schema, PaginatedRequest.params: optional"},
+		"declared-features"},
+	{`tools/list`, `params`, noValue, "optional-members"},
 	{`.*`, `params\._meta\.progressToken`, noValue + "|retype|the one before|" + otherNumber + "|" + otherText,
-		"basic/utilities/progress: a party that wants progress MAY include a token of any value"},
-	{`notifications/progress`, ``, noValue, "basic/utilities/progress: the receiver MAY send none"},
-	{`tools/call|prompts/get|resources/read`, `params\._meta`, noValue, "schema, RequestParams._meta: optional"},
-	{`notifications/progress`, `params\.progress`, otherNumber,
-		"basic/utilities/progress: the progress is what the client counts, as long as it increases"},
-	{`notifications/progress`, `params\.(total|message)`, noValue, "basic/utilities/progress: the member is optional"},
-	{`notifications/progress`, `params\.(total|message)`, anyOther + "|empty",
-		"basic/utilities/progress: the total is what the client knows of it so far, and the message any text"},
-	{`notifications/progress`, `method`, otherText,
-		"basic/utilities/progress: the receiver MAY send none; a notification of another method means nothing"},
-	{received + `notifications/progress`, `.*`, "", "basic/utilities/progress: the receiver need not act on it"},
-	{`notifications/tasks/status`, `|method`, noValue + "|duplicate|" + otherText,
-		"basic/utilities/tasks: a receiver MAY send status notifications, on which requestors do not rely"},
+		"progress"},
+	{`notifications/progress`, ``, noValue, "progress"},
+	{`tools/call|prompts/get|resources/read`, `params\._meta`, noValue, "optional-members"},
+	{`notifications/progress`, `params\.progress`, otherNumber, "progress"},
+	{`notifications/progress`, `params\.(total|message)`, noValue, "progress"},
+	{`notifications/progress`, `params\.(total|message)`, anyOther + "|empty", "progress"},
+	{`notifications/progress`, `method`, otherText, "progress"},
+	{received + `notifications/progress`, `.*`, "", "progress"},
+	{`notifications/tasks/status`, `|method`, noValue + "|duplicate|" + otherText, "task-status"},
 	{`response|notifications/tasks/status`, `(params|result(\.task|\.tasks\[\])?)\.(pollInterval|statusMessage)`,
-		noValue + "|empty|" + anyOther, "schema, Task: the member is optional, and any value will do"},
+		noValue + "|empty|" + anyOther, "optional-members"},
 	{`response|notifications/tasks/status`, `(params|result(\.task|\.tasks\[\])?)\.ttl`, otherNumber + "|null",
-		"basic/utilities/tasks: a receiver may override the requested ttl, and null is unlimited"},
-	{`tools/list|tools/call|prompts/get|resources/read|server/discover`, ``, "duplicate",
-		"2026-07-28, basic, Requests: without a session, two clients of one program may use the same id"},
+		"task-ttl"},
+	{`tools/list|tools/call|prompts/get|resources/read|server/discover`, ``, "duplicate", "equal-ids"},
 	{`tools/call`,
 		`params\._meta\.io\.modelcontextprotocol/clientCapabilities\.(sampling\.(tools|context)|roots|elicitation)(\..*)?`,
-		noValue, "schema, RequestMetaObject: capabilities for this specific request; all calls declare the same"},
-	{`server/discover`, ``, noValue, "server/discover: a client MAY call it before other requests"},
-	{`notifications/cancelled`, `params\.reason`, noValue + "|empty|" + anyOther,
-		"basic/utilities/cancellation: an optional reason string"},
+		noValue, "declared-features"},
+	{`server/discover`, ``, noValue, "discovery"},
+	{`notifications/cancelled`, `params\.reason`, noValue + "|empty|" + anyOther, "cancel-reason"},
 
 	// What the client answers.
-	{samplingResponse + `|` + retry, `.*\.stopReason`, noValue + "|empty|" + otherText,
-		"schema, CreateMessageResult.stopReason: optional, if known; an open string for provider-specific reasons"},
-	{samplingResponse + `|` + retry, `.*\[type=tool_use\]\.id`, otherText,
-		"schema, ToolUseContent.id: a unique identifier, which the client chooses"},
+	{samplingResponse + `|` + retry, `.*\.stopReason`, noValue + "|empty|" + otherText, "stop-reasons"},
+	{samplingResponse + `|` + retry, `.*\[type=tool_use\]\.id`, otherText, "answer-ids"},
 	{modelReply, `(.*\.)?(stopReason|stop_reason|finish_reason|finishReason|done_reason)`,
-		noValue + "|null|empty|" + otherText,
-		"schema, CreateMessageResult.stopReason: optional, if known; a standard one that is false is not legal"},
-	{modelReply, `.*\[type=refusal\]\.type`, "",
-		"schema, CreateMessageResult.stopReason: a refusal has no standard one; the words of the refusal reach the server"},
+		noValue + "|null|empty|" + otherText, "stop-reasons"},
+	{modelReply, `.*\[type=refusal\]\.type`, "", "stop-reasons"},
 	{modelReply, `(.*\.)?(model|modelVersion)`, noValue + "|append|cut|other case|exchange|all alike|the one before",
-		"schema, CreateMessageResult.model: the name of the model; it has aliases, and the client knows what it asked for"},
-	{`tools/call|` + retry, `params\.arguments`, noValue, "schema, CallToolRequestParams.arguments: optional"},
-	{modelReply, `(.*\.)?(id|call_id)`, noValue + "|null|empty|" + otherText,
-		"schema, ToolUseContent.id: a unique identifier, which the client chooses"},
-	{samplingResponse + `|` + retry, `.*\.model`, "cut|other case",
-		"schema, CreateMessageResult.model: the name of the model; gpt is a name of gpt-4o"},
-	{samplingResponse, `error(\.message)?`, otherText + "|the one before",
-		"schema, Error.message: a short description of the error"},
-	{samplingResponse, `error\.code`, otherNumber + "|the one before",
-		"JSON-RPC, error.code: any integer; codes that the protocol asks for have checks of their own"},
-	{samplingResponse, `error\.data(\..*)?`, "", "JSON-RPC, error.data: defined by the sender, and may be omitted"},
+		"model-name"},
+	{`tools/call|` + retry, `params\.arguments`, noValue, "optional-members"},
+	{modelReply, `(.*\.)?(id|call_id)`, noValue + "|null|empty|" + otherText, "answer-ids"},
+	{samplingResponse + `|` + retry, `.*\.model`, "cut|other case", "model-name"},
+	{samplingResponse, `error(\.message)?`, otherText + "|the one before", "errors"},
+	{samplingResponse, `error\.code`, otherNumber + "|the one before", "errors"},
+	{samplingResponse, `error\.data(\..*)?`, "", "errors"},
 }
 
 // limited are the changes that are legal only in some dialects, or under a condition; "" for all.
@@ -151,17 +119,14 @@ var limited = []struct {
 	change
 	dialects, condition string
 }{
-	{change{samplingResponse + `|` + retry, `.*\.content`, otherOrder,
-		"OpenAI's chat, Ollama and Cohere: a message has a member for its text and one for its calls, and no order"},
+	{change{samplingResponse + `|` + retry, `.*\.content`, otherOrder, "answer-order"},
 		`openai-chat|ollama|cohere-chat`, ""},
 	{change{samplingRequest + `|` + modelRequest,
 		`tools(\[\]\.inputSchema|\[type=function\]\.function\.parameters)(\..*)?\.` +
 			`(additionalProperties|default|examples(\[\])?|(min|max)(Length|Items|imum)|pattern|format)`, "",
-		"Ollama's API, ToolFunctionParameters and ToolProperty: it does not read this keyword"}, dialect.Ollama, ""},
-	{change{modelRequest, `.*`, "rename",
-		"Ollama's API: a server in Go, whose encoding/json matches names in any case"}, dialect.Ollama, ""},
-	{change{modelReply, `.*(functionCall|tool_calls|tool_use|function_call).*`, "",
-		"client/sampling: without tools there is nothing that the server could run, so the client may leave it out"},
+		"provider-keywords"}, dialect.Ollama, ""},
+	{change{modelRequest, `.*`, "rename", "provider-forms"}, dialect.Ollama, ""},
+	{change{modelReply, `.*(functionCall|tool_calls|tool_use|function_call).*`, "", "unallowed-uses"},
 		"", "without-tools"},
 }
 
@@ -169,18 +134,18 @@ var limited = []struct {
 // refuse requests.
 func legal(f *Fault, refused bool) string {
 	if refused && f.Kind == samplingRequest {
-		return "client/sampling: the client may refuse a request; always/answered fails one that refuses what all serve"
+		return legitimate.Find("refusal").Reason // always/answered fails one that refuses what all serve
 	}
 	for i := range changes {
 		if changes[i].has(f) {
-			return changes[i].reason
+			return legitimate.Find(changes[i].id).Reason
 		}
 	}
 	for i := range limited {
 		l := &limited[i]
 		if (l.dialects == "" || matches(l.dialects, f.Setting.Dialect)) &&
 			(l.condition == "" || l.condition == f.Condition) && l.has(f) {
-			return l.reason
+			return legitimate.Find(l.id).Reason
 		}
 	}
 	return ""
