@@ -130,7 +130,7 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 			t.Parallel()
 			var fired atomic.Int64
 			client := mutants.Client(c.config, func(*mutants.Wire) mutants.Edit { return c.edit }, mutants.Condition{},
-				func() { fired.Add(1) })
+				func(mutants.Change) { fired.Add(1) })
 			suite := conformance.Suite{Client: harness.InProcess(client), Revisions: c.revisions, Seed: 1,
 				Only: strings.Fields(c.cases), Skip: []string{"basic/long"},
 				Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}

@@ -11,7 +11,7 @@ import (
 
 // faults plays random faults.
 func (c *selftestCommand) faults(ctx context.Context, s streams) error {
-	r, err := faults.Run(ctx, faults.Options{N: c.Faults, Seed: c.Seed, Only: c.Only, Parallel: 4 * runtime.NumCPU()})
+	r, err := faults.Run(ctx, faults.Options{N: c.Faults, Seed: c.Seed, Only: c.Only, Parallel: runtime.NumCPU()})
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	}

@@ -24,8 +24,6 @@ type Options struct {
 	Only int
 	// Parallel is how many clients run at once; 0 for one.
 	Parallel int
-	// Bubble runs a function in virtual time, as for a [conformance.Suite]; nil for real time.
-	Bubble func(func())
 }
 
 // Outcome is what became of a fault.
@@ -148,7 +146,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	p := &player{Options: o, lessons: map[Setting]func() (*lesson, error){}}
 	for _, s := range settings() {
-		p.lessons[s] = sync.OnceValues(func() (*lesson, error) { return learn(ctx, s, o.Bubble) })
+		p.lessons[s] = sync.OnceValues(func() (*lesson, error) { return learn(ctx, s) })
 	}
 	errs := make([]error, len(r.Faults))
 	slots := make(chan struct{}, max(o.Parallel, 1))

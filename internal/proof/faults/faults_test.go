@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,8 +15,7 @@ func init() { debug.SetGCPercent(400) } // the tests allocate much and keep litt
 
 func run(t *testing.T, seed uint64, n, only int) *faults.Report {
 	t.Helper()
-	r, err := faults.Run(t.Context(), faults.Options{Seed: seed, N: n, Only: only, Parallel: runtime.GOMAXPROCS(0),
-		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }})
+	r, err := faults.Run(t.Context(), faults.Options{Seed: seed, N: n, Only: only, Parallel: runtime.GOMAXPROCS(0)})
 	require.NoError(t, err)
 	return r
 }

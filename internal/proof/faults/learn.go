@@ -12,9 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
@@ -74,15 +73,15 @@ func (s seen) edits() uint {
 type lesson struct {
 	places     [][]Place // by group, sorted
 	at         map[Place]seen
-	cases      seen // in which the client sent anything
-	conditions []mutants.Condition
-	holds      map[string]map[string]bool // by condition, the cases with a message under it
+	cases      seen                       // in which the client sent anything
+	conditions []mutants.Condition        // that occur
+	holds      map[string]play.Conditions // by case
 }
 
 // learn runs the correct client.
-func learn(ctx context.Context, s Setting, bubble func(func())) (*lesson, error) {
+func learn(ctx context.Context, s Setting) (*lesson, error) {
 	p := &pupil{at: map[Place]seen{}}
-	suite := suiteOf(s, bubble, p.client(s.config()))
+	suite := s.suite(p.client(s.config()))
 	suite.Skip = unplayed
 	rs, traces, err := suite.Run(ctx)
 	if err != nil {
@@ -93,57 +92,53 @@ func learn(ctx context.Context, s Setting, bubble func(func())) (*lesson, error)
 			return nil, fmt.Errorf("learning the places of %s: the correct client fails %s: %s", s, r.ID(), r.Message)
 		}
 	}
-	l := p.lesson(casesByTool(traces))
-	l.learnConditions(factsIn(traces, !s.Plain))
+	l := p.lesson(play.CasesByCall(traces))
+	l.holds = p.learner.ByCase(traces)
+	l.conditions = slices.DeleteFunc(mutants.Conditions(), func(c mutants.Condition) bool {
+		for _, conditions := range l.holds {
+			if conditions[c.Name] {
+				return false
+			}
+		}
+		return true
+	})
 	return l, nil
 }
 
-// casesByTool returns the cases of a run by their tools and URIs.
-func casesByTool(traces []*trace.Trace) map[string]string {
-	ids := map[string]string{}
-	for _, t := range traces {
-		for _, c := range t.Header.Cases {
-			if c.ID != harness.BarrierID {
-				ids[c.Tool], ids[server.ResourceURI(c.Tool)] = c.ID, c.ID
-			}
-		}
-	}
-	return ids
+// suite plays a client in the setting.
+func (s Setting) suite(client func(context.Context, harness.Env) error) *conformance.Suite {
+	played := play.Setting{Revision: s.Revision, Config: s.config()}
+	suite := played.Suite(client)
+	suite.Timeout, suite.Explore = sessionTimeout, conversations
+	return suite
 }
 
-func suiteOf(s Setting, bubble func(func()), client func(context.Context, harness.Env) error) conformance.Suite {
-	return conformance.Suite{
-		Client: harness.InProcess(client), Revisions: []server.Revision{s.Revision}, Seed: 1, Bubble: bubble,
-		Timeout: sessionTimeout, Explore: conversations,
-	}
-}
-
-// pupil notes the places of all messages, by tool instead of case.
+// pupil notes the places of all messages, by call instead of case (see [mutants.Change]).
 type pupil struct {
-	mu sync.Mutex
-	at map[Place]seen
+	learner play.Learner
+	mu      sync.Mutex
+	at      map[Place]seen
 }
 
 // client is the correct client, whose messages the pupil sees.
 func (p *pupil) client(c reference.Config) func(context.Context, harness.Env) error {
-	watch := func(*mutants.Wire) mutants.Edit {
-		tool := "" // of the current call: the client makes one after the other
+	watch := p.learner.Watch(func(w *mutants.Wire) mutants.Edit {
 		before := map[Place][]any{}
 		return hooks(func(kind string, body object, m *mutants.Message) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			tool = cmp.Or(called(m), tool)
+			call := w.Calling()
 			if m != nil {
-				p.note(Place{kind, ""}, tool, whole)
+				p.note(Place{kind, ""}, call, whole)
 			}
 			patterns, spots := placesIn(body)
 			for _, pattern := range patterns {
 				at := Place{kind, pattern}
-				p.note(at, tool, can(spots[pattern], before[at], p.at[at][tool]))
+				p.note(at, call, can(spots[pattern], before[at], p.at[at][call]))
 				before[at] = valuesOf(spots[pattern])
 			}
 		})
-	}
+	})
 	return func(ctx context.Context, env harness.Env) error {
 		if env.Revision == "" { // the server speaks another revision, which has sessions of its own
 			return reference.Client(c)(ctx, env)
@@ -152,41 +147,26 @@ func (p *pupil) client(c reference.Config) func(context.Context, harness.Env) er
 	}
 }
 
-func (p *pupil) note(at Place, tool string, bits uint) {
+func (p *pupil) note(at Place, call string, bits uint) {
 	if bits == 0 {
 		return
 	}
 	if p.at[at] == nil {
 		p.at[at] = seen{}
 	}
-	p.at[at][tool] |= bits
-}
-
-// called returns the tool, prompt or resource that a message asks for, or "".
-func called(m *mutants.Message) string {
-	if m == nil {
-		return ""
-	}
-	switch m.Method() {
-	case "tools/call", "prompts/get":
-		return jsonvalue.TextIn(m.Params(), "name")
-	case "resources/read":
-		return jsonvalue.TextIn(m.Params(), "uri")
-	}
-	return ""
+	p.at[at][call] |= bits
 }
 
 // lesson sorts what was noted. A message before the first call belongs to all cases.
 func (p *pupil) lesson(ids map[string]string) *lesson {
-	l := &lesson{places: make([][]Place, len(groups)), at: map[Place]seen{}, cases: seen{},
-		holds: map[string]map[string]bool{}}
-	for at, tools := range p.at {
+	l := &lesson{places: make([][]Place, len(groups)), at: map[Place]seen{}, cases: seen{}}
+	for at, calls := range p.at {
 		l.at[at] = seen{}
-		for tool, bits := range tools {
-			if id := ids[tool]; id != "" {
+		for call, bits := range calls {
+			if id := ids[call]; id != "" {
 				l.cases[id] = ^uint(0)
 				l.at[at][id] |= bits
-			} else if tool == "" {
+			} else if call == "" {
 				l.at[at][""] |= bits
 			}
 		}

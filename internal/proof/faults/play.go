@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 )
 
 // player plays faults.
@@ -49,11 +50,12 @@ func (p *player) one(ctx context.Context, played *Played, n int) error {
 	if len(found) == 0 {
 		return nil
 	}
-	for some := range slices.Values([]int{fewCases, mostCases, len(found)}) {
-		if some > mostCases && played.Fired > 0 || len(played.Cases) == len(found) {
+	last := 0
+	for some := range play.Growing(found, fewCases, mostCases, len(found)) {
+		if last += len(some); last > mostCases && played.Fired > 0 {
 			break
 		}
-		played.Cases = found[:min(some, len(found))]
+		played.Cases = found[:last] // a fault may show in several cases together
 		if err = p.play(ctx, played); err != nil || len(played.Checks) > 0 {
 			break
 		}
@@ -82,7 +84,7 @@ func (l *lesson) casesOf(f *Fault, r *rand.Rand) []string {
 		at = maps.Clone(l.cases)
 	}
 	maps.DeleteFunc(at, func(id string, bits uint) bool {
-		return id == "" || bits&(1<<f.edit) == 0 || f.Condition != "" && !l.holds[f.Condition][id]
+		return id == "" || bits&(1<<f.edit) == 0 || f.Condition != "" && !l.holds[id][f.Condition]
 	})
 	names := slices.Sorted(maps.Keys(at))
 	r.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
@@ -150,7 +152,7 @@ func (p *player) playFault(ctx context.Context, played *Played) (*report.Results
 			played.Changes = append(played.Changes, show(before)+" → "+show(after))
 		}
 	}
-	suite := suiteOf(f.Setting, p.Bubble, mutants.Client(f.Setting.config(), f.edits(note), f.when, nil))
+	suite := f.Setting.suite(mutants.Client(f.Setting.config(), f.edits(note), f.when, nil))
 	suite.Only = played.Cases
 	return suite.Run(ctx)
 }
@@ -162,7 +164,7 @@ func (p *player) playRight(ctx context.Context, played *Played, did map[string]i
 ) {
 	f := played.Fault
 	should = &traffic{}
-	suite := suiteOf(f.Setting, p.Bubble, mutants.Client(f.Setting.config(), nil, mutants.Condition{}, nil))
+	suite := f.Setting.suite(mutants.Client(f.Setting.config(), nil, mutants.Condition{}, nil))
 	suite.Only = played.Cases
 	for range correctRuns {
 		var traces []*trace.Trace

@@ -1,9 +1,13 @@
 package mutants
 
 import (
+	"net/http"
 	"slices"
 
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -63,16 +67,21 @@ func FindCondition(name string) (Condition, bool) {
 	return Condition{}, false
 }
 
-// Everything is an edit of every message that changes none. With a condition that never holds it shows what the
-// conditions can depend on.
+// Everything is an edit of every message that changes none. It has all the hooks that a condition can limit. The
+// members have no names, so that a new member of [Edit] does not compile before somebody decides whether it is one.
 func Everything(*Wire) Edit {
-	sees := func(object) {}
+	sees, sample, message := func(object) {}, func(*Sample) {}, func(*Message) {}
+	same := func(_ *Wire, next http.RoundTripper) http.RoundTripper { return next }
 	return Edit{
-		Asked: func(*Sample) {}, Params: sees, Result: sees, Answered: func(*Sample) {}, Response: sees,
-		In: func(*Message) {}, Out: func(*Message) {}, Declared: sees, Retry: func(*Call, object) {},
-		Payload: func(raw []byte) []byte { return raw }, Line: func(line []byte) ([]byte, bool) { return line, true },
-		Failed:       func(err error) (object, error) { return nil, err },
-		ModelRequest: sees, ModelReply: func(chunks []object) []object { return chunks },
+		nil, nil, func(*Wire, *client.Options, *model.Options) {}, // Run, Env, Options
+		nil,                              // Host
+		sample, sees, sees, sample, sees, // Asked, Params, Result, Answered, Response
+		message, message, message, sees, func(*Call, object) {}, // In, Out, Sent, Declared, Retry
+		func(*harness.Outcome) {}, func(raw []byte) []byte { return raw }, // Ended, Payload
+		nil, false, // Line, OnlyLF
+		func(err error) (object, error) { return nil, err }, nil, // Failed, Noted
+		same, same, nil, nil, // Server, Model, Pipe, Stderr
+		sees, func(chunks []object) []object { return chunks }, // ModelRequest, ModelReply
 	}
 }
 

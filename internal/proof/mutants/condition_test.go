@@ -82,7 +82,7 @@ func TestAConditionalEditLeavesEverythingElseAlone(t *testing.T) {
 			} {
 				for id, fires := range cases {
 					var fired atomic.Int64
-					run(t, Client(reference.Config{}, just(edit), under(t, when), func() { fired.Add(1) }), id)
+					run(t, Client(reference.Config{}, just(edit), under(t, when), func(Change) { fired.Add(1) }), id)
 					require.Equal(t, fires, fired.Load() > 0, "%s in %s", when, id)
 				}
 			}
@@ -99,7 +99,7 @@ func TestEditsOfFailuresAndRetriesHaveTheirConditions(t *testing.T) {
 		"retries": {Edit{Retry: func(_ *Call, p object) { p["extra"] = true }}, "basic/question"},
 	} {
 		var fired atomic.Int64
-		run(t, Client(reference.Config{}, just(c.edit), under(t, when), func() { fired.Add(1) }), c.id)
+		run(t, Client(reference.Config{}, just(c.edit), under(t, when), func(Change) { fired.Add(1) }), c.id)
 		require.NotZero(t, fired.Load(), when)
 	}
 }

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -56,8 +57,8 @@ type Mutant struct {
 const EveryCase = "always/"
 
 // Client returns the mutant as a function for [harness.InProcess], in the setting that the configuration describes.
-// Fired is called each time the bug changes something, from any goroutine; nil is allowed.
-func (m *Mutant) Client(c reference.Config, fired func()) func(context.Context, harness.Env) error {
+// Fired is as for [Client].
+func (m *Mutant) Client(c reference.Config, fired func(Change)) func(context.Context, harness.Env) error {
 	return Client(c, m.edit, m.When, fired)
 }
 
@@ -71,10 +72,9 @@ func (m *Mutant) Conditional() bool {
 				return true
 			}
 		}
-		for _, hook := range []bool{e.Options != nil, e.Asked != nil, e.Params != nil, e.Result != nil, e.Answered != nil,
-			e.Response != nil, e.In != nil, e.Out != nil, e.Sent != nil, e.Declared != nil, e.Retry != nil, e.Ended != nil,
-			e.Payload != nil, e.Failed != nil, e.Server != nil, e.Model != nil, e.ModelRequest != nil, e.ModelReply != nil} {
-			if hook {
+		edited, all := reflect.ValueOf(e), reflect.ValueOf(Everything(w))
+		for i := range edited.NumField() {
+			if !edited.Field(i).IsZero() && !all.Field(i).IsZero() {
 				return true
 			}
 		}

@@ -60,6 +60,9 @@ type Edit struct {
 
 	// Failed replaces what becomes of a failure of the provider, also of a time limit.
 	Failed func(err error) (object, error)
+	// Noted sees what a condition could depend on, of each message that another hook would see, with the latest call (see
+	// [Change]).
+	Noted func(call string, f Facts)
 
 	// Server and Model wrap the HTTP wires to the server and to the model, Pipe the launched server.
 	Server, Model func(w *Wire, next http.RoundTripper) http.RoundTripper
@@ -81,7 +84,7 @@ type Wire struct {
 
 	edit   Edit
 	when   Condition
-	fired  func()
+	fired  func(Change)
 	server http.RoundTripper
 	work   sync.WaitGroup // what goes on beside the client
 
@@ -93,6 +96,7 @@ type Wire struct {
 	header  http.Header
 	url     string
 	call    *Message  // the latest of a tool, over HTTP
+	calling string    // see Change
 	own     int       // requests of the wire itself
 	sampled int       // sampling requests
 	ofCall  []*Sample // of the latest call
@@ -105,11 +109,21 @@ type Wire struct {
 	decision string // of the user, as the edit has it
 }
 
+// Change is something that an edit changed.
+type Change struct {
+	// Call is the tool, the prompt or the URI of the client's latest call, before any edit; "" before the first. A call
+	// that a model asked for does not count.
+	Call string
+	// Facts are those of the samples that the changed message belongs to; nil if they are unknown: of an edit without a
+	// condition, and of one that changes no message.
+	Facts []Facts
+}
+
 // Client returns the reference client behind a wire that makes the edit, as a function for [harness.InProcess]. Edit is
 // called once a run; nil edits nothing. The edit is made where the condition holds, and Fired is called each time it
-// changes something.
+// changes something, from any goroutine; nil is allowed.
 func Client(c reference.Config, edit func(w *Wire) Edit, when Condition,
-	fired func()) func(context.Context, harness.Env) error {
+	fired func(Change)) func(context.Context, harness.Env) error {
 	return func(ctx context.Context, env harness.Env) error {
 		c := c // of this run
 		ctx, cancel := context.WithCancel(ctx)
@@ -184,10 +198,19 @@ func (w *Wire) wrap(env *harness.Env) {
 }
 
 // Fire notes that the bug has changed something. Edits of messages need not call it.
-func (w *Wire) Fire() {
+func (w *Wire) Fire() { w.fire(nil) }
+
+func (w *Wire) fire(about []Facts) {
 	if w.fired != nil {
-		w.fired()
+		w.fired(Change{w.Calling(), about})
 	}
+}
+
+// Calling returns the latest call, as [Change] has it.
+func (w *Wire) Calling() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.calling
 }
 
 // Die ends the client: its connections break, it makes no new request, and it returns the error.

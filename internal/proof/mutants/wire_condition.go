@@ -23,8 +23,19 @@ import (
 // always reports whether the edit has no condition.
 func (w *Wire) always() bool { return w.when.Holds == nil }
 
+// knows reports whether somebody needs the facts of messages.
+func (w *Wire) knows() bool { return !w.always() || w.edit.Noted != nil }
+
 // holds reports whether the condition holds for one of the facts.
-func (w *Wire) holds(all ...Facts) bool { return w.always() || slices.ContainsFunc(all, w.when.Holds) }
+func (w *Wire) holds(all ...Facts) bool {
+	if w.edit.Noted != nil {
+		call := w.Calling()
+		for _, f := range all {
+			w.edit.Noted(call, f)
+		}
+	}
+	return w.always() || slices.ContainsFunc(all, w.when.Holds)
+}
 
 // inFlight is how many samples of the latest call the client works on. A cancelled one counts, because it is chance
 // whether the client answers before the cancel arrives.
@@ -83,7 +94,14 @@ func (s *Sample) facts() Facts {
 }
 
 // applies reports whether the condition holds for a message.
-func (w *Wire) applies(m *Message) bool { return w.always() || w.holds(w.concerned(m)...) }
+func (w *Wire) applies(m *Message) bool {
+	if !w.knows() {
+		return true
+	}
+	about := w.concerned(m)
+	m.about = append(m.about, about...)
+	return w.holds(about...)
+}
 
 // concerned are the facts of the samples that a message is, carries, answers or names.
 func (w *Wire) concerned(m *Message) []Facts {
@@ -196,27 +214,35 @@ func (c *Call) facts(repeated bool) []Facts {
 
 // ended reports whether the condition holds for a sample of the call that has ended.
 func (w *Wire) ended() bool {
+	var all []Facts
 	w.mu.Lock()
-	samples := slices.Clone(w.ofCall)
+	for _, s := range w.ofCall {
+		all = append(all, s.facts())
+	}
 	w.mu.Unlock()
-	return w.always() || slices.ContainsFunc(samples, func(s *Sample) bool { return w.holds(s.facts()) })
+	return w.holds(all...)
 }
 
-// raw reports whether the condition holds for bytes of the server.
-func (w *Wire) raw(body []byte) bool {
-	if w.always() {
-		return true
+// raw reports whether the condition holds for bytes of the server, and the facts.
+func (w *Wire) raw(body []byte) (applies bool, about []Facts) {
+	if !w.knows() {
+		return true, nil
 	}
 	o, err := jsonvalue.ReadObject(body)
-	return err == nil && w.applies(&Message{Wire: w, Body: o})
+	if err != nil {
+		return w.always(), nil
+	}
+	m := &Message{Wire: w, Body: o}
+	applies = w.applies(m)
+	return applies, m.about
 }
 
 // inCondition is the key of the facts of a request in its context.
 type inCondition struct{}
 
-// marked returns the request with facts of the message that it carries, if the edit has a condition.
+// marked returns the request with facts of the message that it carries, if they are needed.
 func (w *Wire) marked(r *http.Request, facts func() []Facts) *http.Request {
-	if w.always() {
+	if !w.knows() {
 		return r
 	}
 	return r.WithContext(context.WithValue(r.Context(), inCondition{}, facts()))
@@ -224,7 +250,7 @@ func (w *Wire) marked(r *http.Request, facts func() []Facts) *http.Request {
 
 // where takes the edited way for marked requests for which the condition holds, and the plain one for all others.
 func (w *Wire) where(edited, plain http.RoundTripper) http.RoundTripper {
-	if w.always() {
+	if !w.knows() {
 		return edited
 	}
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -237,7 +263,7 @@ func (w *Wire) where(edited, plain http.RoundTripper) http.RoundTripper {
 
 // asking marks the requests to the model, and notes the model's failures.
 func (w *Wire) asking(next http.RoundTripper) http.RoundTripper {
-	if w.always() {
+	if !w.knows() {
 		return next
 	}
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -272,14 +298,13 @@ func factsOf(r *http.Request) []Facts {
 	return facts
 }
 
-// repliesTo reports whether the condition holds for a reply to a marked request.
-func (w *Wire) repliesTo(facts []Facts, chunks []object) bool {
-	if w.always() || len(facts) == 0 {
-		return w.always()
+// withReply are the facts of a request with those of its reply.
+func withReply(facts []Facts, chunks []object) []Facts {
+	facts = slices.Clone(facts)
+	for i := range facts {
+		facts[i].Parallel = facts[i].Parallel || usesIn(chunks) > 1
 	}
-	f := facts[0]
-	f.Parallel = f.Parallel || usesIn(chunks) > 1
-	return w.holds(f)
+	return facts
 }
 
 // options edits what the client is built from. With a condition it gets both forms, and chooses for each sample.
@@ -288,13 +313,13 @@ func (w *Wire) options(env *harness.Env, o *client.Options, m *model.Options) {
 	if edit == nil {
 		edit = func(*Wire, *client.Options, *model.Options) {}
 	}
+	w.streams = !m.Plain && !llm.FactsOf(m.Dialect).Plain
+	w.dialect = m.Dialect
 	if w.always() {
 		edit(w, o, m)
 		w.failures(o)
 		return
 	}
-	w.streams = !m.Plain && !llm.FactsOf(m.Dialect).Plain
-	w.dialect = m.Dialect
 	plain, edited, unedited := *o, *o, *m
 	fired := w.fired
 	w.fired = nil // nothing has changed yet
@@ -390,7 +415,7 @@ func (w *Wire) failures(o *client.Options) {
 		if !w.holds(f) {
 			return result, err
 		}
-		w.Fire()
+		w.fire([]Facts{f})
 		return w.edit.Failed(err)
 	}
 }

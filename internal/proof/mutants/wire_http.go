@@ -87,7 +87,7 @@ func (w *Wire) posted(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if !maps.EqualFunc(m.Header, r.Header, slices.Equal) {
-		w.Fire()
+		w.fire(m.about)
 		r = r.Clone(r.Context())
 		r.Header = m.Header
 	}
@@ -183,10 +183,14 @@ func (w *Wire) edited(resp *http.Response, err error, post *Message) (*http.Resp
 
 // payload edits what arrived as one: a message or, in 2025-03-26, a batch. What is neither stays as it is.
 func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
-	if w.edit.Payload != nil && len(raw) > 0 && w.raw(raw) {
+	if w.edit.Payload != nil && len(raw) > 0 {
 		was := raw
-		if raw = w.edit.Payload(raw); !bytes.Equal(was, raw) {
-			w.Fire()
+		applies, about := w.raw(raw)
+		if applies {
+			raw = w.edit.Payload(raw)
+		}
+		if !bytes.Equal(was, raw) {
+			w.fire(about)
 		}
 		if raw == nil {
 			return nil

@@ -34,6 +34,7 @@ type Message struct {
 	dropped       bool
 	reply         object
 	before, after []object
+	about         []Facts // of the samples that it belongs to, if somebody needs them
 }
 
 // Method returns the method; "" for a response.
@@ -243,7 +244,7 @@ func (w *Wire) changed(m *Message, was []byte) []object {
 	}
 	arrives = append(arrives, m.after...)
 	if len(arrives) != 1 || m.dropped || m.reply != nil || !bytes.Equal(was, jsonvalue.Marshal(m.Body)) {
-		w.Fire()
+		w.fire(m.about)
 	}
 	return arrives
 }

@@ -24,7 +24,7 @@ func (w *Wire) editModel(next http.RoundTripper) http.RoundTripper {
 				was := jsonvalue.Marshal(o)
 				w.edit.ModelRequest(o)
 				if body = jsonvalue.Marshal(o); !bytes.Equal(was, body) {
-					w.Fire()
+					w.fire(factsOf(r))
 				}
 			}
 			r = r.Clone(r.Context())
@@ -56,7 +56,7 @@ func (w *Wire) asksTwice(next http.RoundTripper) http.RoundTripper {
 		}
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
-		w.Fire()
+		w.fire(factsOf(r))
 		return ask()
 	})
 }
@@ -85,13 +85,13 @@ func (w *Wire) editReply(resp *http.Response, facts []Facts) (*http.Response, er
 		}
 	}
 	was := jsonvalue.Marshal(chunks)
-	if w.repliesTo(facts, chunks) {
+	if facts = withReply(facts, chunks); w.holds(facts...) {
 		chunks = w.edit.ModelReply(chunks)
 	}
 	if bytes.Equal(was, jsonvalue.Marshal(chunks)) {
 		setBody(resp, body)
 	} else {
-		w.Fire()
+		w.fire(facts)
 		setBody(resp, encoded(chunks, isStream, done))
 	}
 	if broken != nil {

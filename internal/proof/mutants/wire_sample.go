@@ -104,7 +104,7 @@ func (w *Wire) sample(params object, key string, id any, atOnce int) *Sample {
 	if params != nil {
 		s.Asked = copyOf(params)
 	}
-	if !w.always() {
+	if w.knows() {
 		s.about = w.known(params, atOnce)
 	}
 	w.mu.Lock()
@@ -165,6 +165,7 @@ func (w *Wire) asked(m *Message) {
 	}
 	params, _ := m.Body["params"].(object)
 	m.Sample = w.sample(params, "", m.id, w.inFlight()+1)
+	m.about = append(m.about, m.Sample.about)
 	w.mu.Lock()
 	w.traffic.samples[Key(m.id)] = m.Sample
 	w.mu.Unlock()
@@ -238,6 +239,7 @@ func (w *Wire) wantsInput(m *Message) {
 		request, _ := requests[key].(object)
 		s := w.sample(samples[key], key, nil, len(samples))
 		c.samples[key] = s
+		m.about = append(m.about, s.about)
 		switch {
 		case s.withheld:
 			delete(requests, key)
@@ -263,6 +265,9 @@ func (w *Wire) requests(m *Message) {
 	if !slices.Contains([]string{"tools/call", "prompts/get", "resources/read"}, method) || m.nested() {
 		return
 	}
+	w.mu.Lock()
+	w.calling = cmp.Or(text(params, "name"), text(params, "uri"))
+	w.mu.Unlock()
 	if m.Meta()[metaVersion] == nil {
 		w.calls()
 		return
@@ -287,6 +292,7 @@ func (w *Wire) requests(m *Message) {
 			s.Result = result
 		}
 		w.settle(s)
+		m.about = append(m.about, s.facts())
 		if s.withheld {
 			delete(responses, key)
 		} else {

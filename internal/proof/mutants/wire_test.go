@@ -47,7 +47,7 @@ func TestAWireThatChangesNothingIsNotNoticed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, only := range []string{"basic", "tool-use/tool-use-block", "parallel/results-reach-model", "mrtr/rounds"} {
 				var fired atomic.Int64
-				client := Client(reference.Config{}, everything, Condition{}, func() { fired.Add(1) })
+				client := Client(reference.Config{}, everything, Condition{}, func(Change) { fired.Add(1) })
 				require.Equal(t, run(t, reference.Client(reference.Config{}), only, options...), run(t, client, only, options...))
 				require.Zero(t, fired.Load(), only)
 			}
@@ -67,7 +67,7 @@ func TestAnEditFiresWhenItChangesSomething(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var fired atomic.Int64
-			run(t, Client(reference.Config{}, just(edit), Condition{}, func() { fired.Add(1) }), "basic/question")
+			run(t, Client(reference.Config{}, just(edit), Condition{}, func(Change) { fired.Add(1) }), "basic/question")
 			require.NotZero(t, fired.Load())
 		})
 	}

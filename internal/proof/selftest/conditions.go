@@ -3,6 +3,7 @@ package selftest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 )
 
 // Pair is a mutant whose bug is limited to one condition, and what became of it.
@@ -30,6 +32,7 @@ type Pair struct {
 	Case     string `json:"case,omitempty"`
 
 	chapter string // of the mutant
+	when    mutants.Condition
 }
 
 // name is mutant and condition.
@@ -50,26 +53,23 @@ const (
 )
 
 // RunConditions plays the mutants of the options under each condition: each pair in one setting, on cases in which the
-// condition occurs. In a sample each mutant has one condition, which the mutants take in turns.
+// condition occurs. In a sample each mutant has one condition.
 func RunConditions(ctx context.Context, o Options) (*Conditions, error) {
-	p := &player{Options: o, learned: map[played]*occurrences{}}
-	var pairs [][]Pair
-	var errs []error
+	p := &player{Options: o, chosen: chosenMutants(&o), learned: map[played]*occurrences{}}
+	pairs, errs := make([][]Pair, len(p.chosen)), make([]error, len(p.chosen))
 	var running sync.WaitGroup
 	slots := make(chan struct{}, max(o.Parallel, 1))
-	chosen := chosenMutants(&o)
-	pairs, errs = make([][]Pair, len(chosen)), make([]error, len(chosen))
-	for i := range chosen {
+	for i := range p.chosen {
 		running.Go(func() {
 			slots <- struct{}{}
-			pairs[i], errs[i] = p.mutant(ctx, &chosen[i].Mutant, chosen[i].turn)
+			pairs[i], errs[i] = p.mutant(ctx, &p.chosen[i])
 			<-slots
 		})
 	}
 	running.Wait()
 	for i, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("playing mutant %s under conditions: %w", chosen[i].Name, err)
+			return nil, fmt.Errorf("playing mutant %s under conditions: %w", p.chosen[i].Name, err)
 		}
 	}
 	c := &Conditions{Pairs: slices.Concat(pairs...), Wrong: []string{}}
@@ -77,80 +77,70 @@ func RunConditions(ctx context.Context, o Options) (*Conditions, error) {
 	return c, nil
 }
 
-// turn is a mutant and its place among all.
-type turn struct {
-	mutants.Mutant
-	turn int
-}
-
-// sampledPairs is how many pairs are in a sample.
-const sampledPairs = 60
+// sampledOf is of how many mutants one is in a sample.
+const sampledOf = 8
 
 // chosenMutants are the mutants to play.
-func chosenMutants(o *Options) []turn {
-	all := mutants.All()
-	every := 1
-	if o.Sample {
-		every = len(all)/sampledPairs + 1
-	}
-	var chosen []turn
-	for i, m := range all {
-		if o.Mutants == nil && i%every == 0 || slices.Contains(o.Mutants, m.Name) {
-			chosen = append(chosen, turn{m, i})
+func chosenMutants(o *Options) []mutants.Mutant {
+	return slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool {
+		if o.Mutants != nil {
+			return !slices.Contains(o.Mutants, m.Name)
 		}
-	}
-	return chosen
+		return o.Sample && number(&m)%sampledOf != 0
+	})
 }
 
 // player plays pairs.
 type player struct {
 	Options
+	chosen []mutants.Mutant
 
 	mu      sync.Mutex
 	learned map[played]*occurrences
 }
 
+// pairs are the pairs of one mutant.
+type pairs struct {
+	*player
+	mutant    *mutants.Mutant
+	setting   setting
+	revisions []server.Revision
+	all       []Pair
+	cases     map[server.Revision][]string // in which the bug shows, those first in which a check found it
+}
+
 // mutant plays all pairs of a mutant, or one in a sample.
-func (p *player) mutant(ctx context.Context, m *mutants.Mutant, turn int) ([]Pair, error) {
-	conditions := mutants.Conditions()
+func (p *player) mutant(ctx context.Context, m *mutants.Mutant) ([]Pair, error) {
+	conditions, n := mutants.Conditions(), number(m)/sampledOf
 	if p.Sample {
-		conditions = conditions[turn%len(conditions):][:1]
+		conditions = conditions[n%len(conditions):][:1]
 	}
+	all := each(conditions, func(c mutants.Condition) Pair {
+		return Pair{Mutant: m.Name, Condition: c.Name, chapter: m.Chapter, when: c}
+	})
 	if !m.Conditional() {
-		return each(conditions, func(c mutants.Condition) Pair {
-			return Pair{Mutant: m.Name, Condition: c.Name, Reason: neverOfSample, chapter: m.Chapter}
-		}), nil
+		for i := range all {
+			all[i].Reason = neverOfSample
+		}
+		return all, nil
 	}
-	setting := settingsOf(m, turn, false)[0]
 	revisions := revisionsOf(m)
-	shift := turn % len(revisions)
-	revisions = slices.Concat(revisions[shift:], revisions[:shift])
-	shows := map[server.Revision][]string{}
-	for _, r := range revisions {
-		var err error
-		if shows[r], err = p.shows(ctx, m, setting, r); err != nil {
-			return nil, err
+	shift := n % len(revisions)
+	of := &pairs{p, m, settingsOf(m, false)[0], slices.Concat(revisions[shift:], revisions[:shift]), all,
+		map[server.Revision][]string{}}
+	if err := of.play(ctx); err != nil {
+		return nil, err
+	}
+	fired := slices.ContainsFunc(all, func(pair Pair) bool { return pair.Fired })
+	for i := range all {
+		switch {
+		case !fired && !p.Sample: // each sample is with tools or without
+			all[i].Reason = neverOfSample
+		case !all[i].Fired && all[i].Condition == "streamed" && !of.setting.streams():
+			all[i].Reason = neverStreamed
 		}
 	}
-	var pairs []Pair
-	for _, c := range conditions {
-		pair := Pair{Mutant: m.Name, Condition: c.Name, chapter: m.Chapter}
-		under := *m
-		under.When = c
-		if err := p.pair(ctx, &under, setting, revisions, shows, &pair); err != nil {
-			return nil, err
-		}
-		if !pair.Fired && c.Name == "streamed" && !setting.streams() {
-			pair.Reason = neverStreamed
-		}
-		pairs = append(pairs, pair)
-	}
-	if !p.Sample && !slices.ContainsFunc(pairs, func(pair Pair) bool { return pair.Fired }) {
-		for i := range pairs { // each sample is with tools or without
-			pairs[i].Reason = neverOfSample
-		}
-	}
-	return pairs, nil
+	return all, nil
 }
 
 func each[A, B any](all []A, f func(A) B) []B {
@@ -164,62 +154,111 @@ func each[A, B any](all []A, f func(A) B) []B {
 // fewCases is how many cases a pair is played on first. Most are named there.
 const fewCases = 6
 
-// pair plays a pair on a few cases in each revision, and then on all, until it is named.
-func (p *player) pair(ctx context.Context, m *mutants.Mutant, s setting, revisions []server.Revision,
-	shows map[server.Revision][]string, pair *Pair) error {
-	for _, most := range []int{fewCases, 1 << 10} {
-		for _, r := range revisions {
-			occurs, err := p.occurrences(ctx, played{r, m.Chapter == mutants.ClientLoop})
-			if err != nil {
-				return err
-			}
-			cases := slices.DeleteFunc(slices.Clone(shows[r]), func(id string) bool { return !occurs.in(id, m.When.Name) })
-			if len(cases) == 0 || most > fewCases && len(cases) <= fewCases {
-				continue
-			}
-			if err := p.play(ctx, m, s, r, cases[:min(most, len(cases))], pair); err != nil || pair.Named != "" {
-				return err
+// play plays the mutant under no condition, which proves most pairs. It plays the others on a few cases in each
+// revision, and then on the rest, until they are named.
+func (p *pairs) play(ctx context.Context) error {
+	for _, r := range p.revisions {
+		if err := p.look(ctx, r); err != nil {
+			return err
+		}
+	}
+	for i := range p.all {
+		for nth := range 2 {
+			for _, r := range p.revisions {
+				if err := p.under(ctx, &p.all[i], r, nth); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// play plays a pair on cases.
-func (p *player) play(ctx context.Context, m *mutants.Mutant, s setting, r server.Revision, cases []string,
-	pair *Pair) error {
-	cases = append([]string{plainCase}, cases...)
-	j := job{m, s, r, cases}
-	seen := &witness{}
-	row, err := j.runWith(ctx, p.Options, seen)
+// anySample is a condition that holds for everything that belongs to a sample.
+var anySample = mutants.Condition{Name: "samples", Holds: func(mutants.Facts) bool { return true }}
+
+// look plays the mutant in all samples, to see in which cases its bug shows and which pairs that proves. It plays the
+// cases of its own checks first, those of their scenarios, and one case of each scenario for each condition.
+func (p *pairs) look(ctx context.Context, r server.Revision) error {
+	occurs, err := p.occurrences(ctx, r, p.mutant)
 	if err != nil {
 		return err
 	}
-	if len(seen.cases) == 0 {
+	cases := slices.DeleteFunc(casesOf(p.mutant, occurs), func(id string) bool {
+		return !slices.ContainsFunc(p.all, func(pair Pair) bool { return pair.Named == "" && occurs.in(id, pair.Condition) })
+	})
+	p.cases[r] = cases
+	if p.Sample || len(cases) == 0 {
 		return nil
 	}
-	pair.Fired, pair.Setting, pair.Revision = true, s.name, string(r)
-	pair.Case, pair.Beside = seen.cases[0], slices.Concat(row.Killed, row.Unseen)
-	for _, id := range row.Killed {
-		if m.Concerns(id) {
-			pair.Named, pair.Beside = id, nil
-			return nil
-		}
-	}
-	if !concernsReports(m) {
-		return nil
-	}
-	of := job{nil, s, r, cases}
-	reference, err := of.run(ctx, p.Options)
-	if err != nil {
+	_, changed, named, err := p.on(ctx, anySample, r, cases)
+	if err != nil || changed[beforeAll] != nil {
 		return err
 	}
-	for id, reports := range row.reports {
-		if m.Concerns(id) && differs(reports, reference.reports[id]) {
-			pair.Named, pair.Beside = id, nil
+	cases = slices.DeleteFunc(cases, func(id string) bool { return changed[id] == nil })
+	isNamed := func(id string) bool { return named[id] != "" }
+	cases = slices.Concat(slices.DeleteFunc(slices.Clone(cases), func(id string) bool { return !isNamed(id) }),
+		slices.DeleteFunc(cases, isNamed))
+	p.cases[r] = cases
+	for i := range p.all {
+		if pair := &p.all[i]; pair.Named == "" {
+			pair.prove(p.setting.name, r, cases, changed, named)
 		}
 	}
 	return nil
+}
+
+// prove looks for a case in which a check found the bug, and all that the bug changed is under the condition. The bug
+// under the condition changes the same there.
+func (p *Pair) prove(setting string, r server.Revision, cases []string, changed changes, named map[string]string) {
+	for _, id := range cases {
+		if named[id] != "" && !slices.ContainsFunc(changed[id], func(c mutants.Change) bool {
+			return len(c.Facts) == 0 || slices.ContainsFunc(c.Facts, func(f mutants.Facts) bool { return !p.when.Holds(f) })
+		}) {
+			p.Fired, p.Setting, p.Revision, p.Case, p.Named = true, setting, string(r), id, named[id]
+			return
+		}
+	}
+}
+
+// under plays a pair that nothing has named, first on a few cases, then on the rest.
+func (p *pairs) under(ctx context.Context, pair *Pair, r server.Revision, nth int) error {
+	occurs, err := p.occurrences(ctx, r, p.mutant)
+	if err != nil {
+		return err
+	}
+	cases := slices.DeleteFunc(slices.Clone(p.cases[r]), func(id string) bool { return !occurs.in(id, pair.Condition) })
+	parts := slices.Collect(play.Growing(cases, fewCases, len(cases)))
+	if pair.Named != "" || nth >= len(parts) {
+		return nil
+	}
+	row, changed, named, err := p.on(ctx, pair.when, r, parts[nth])
+	delete(changed, beforeAll)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	pair.Fired, pair.Setting, pair.Revision = true, p.setting.name, string(r)
+	pair.Case = slices.Sorted(maps.Keys(changed))[0]
+	if pair.Named, pair.Beside = named[""], nil; pair.Named == "" {
+		pair.Beside = slices.Concat(row.Killed, row.Unseen)
+	}
+	return nil
+}
+
+// on plays the mutant under a condition on cases. It returns what the bug changed, and what named it (see [Row.named]).
+func (p *pairs) on(ctx context.Context, when mutants.Condition, r server.Revision, cases []string) (
+	row Row, changed changes, named map[string]string, err error,
+) {
+	m := *p.mutant
+	m.When = when
+	cases = append([]string{plainCase}, cases...)
+	j := job{mutant: &m, setting: p.setting, revision: r, only: cases}
+	if row, changed, err = j.run(ctx, true); err != nil || !concernsReports(&m) {
+		return row, changed, row.named(&m, nil), err
+	}
+	of := job{setting: p.setting, revision: r, only: cases}
+	right, _, err := of.run(ctx, true)
+	return row, changed, row.named(&m, &right), err
 }
 
 // concernsReports reports whether a check of level MAY is about the mutant. It never fails: its report differs.
@@ -234,25 +273,6 @@ func concernsReports(m *mutants.Mutant) bool {
 		}
 	}
 	return false
-}
-
-// shows returns the cases in which the bug shows without a condition, those of its own checks first. It looks in the
-// scenarios of these checks, and in one case of each scenario for each condition.
-func (p *player) shows(ctx context.Context, m *mutants.Mutant, s setting, r server.Revision) ([]string, error) {
-	occurs, err := p.occurrences(ctx, played{r, m.Chapter == mutants.ClientLoop})
-	if err != nil {
-		return nil, err
-	}
-	cases := casesOf(m, occurs)
-	if p.Sample {
-		return cases, nil
-	}
-	seen := &witness{}
-	j := job{m, s, r, cases}
-	if _, err := j.runWith(ctx, p.Options, seen); err != nil || seen.early {
-		return cases, err
-	}
-	return slices.DeleteFunc(cases, func(id string) bool { return !slices.Contains(seen.cases, id) }), nil
 }
 
 // casesOf are the cases on which a mutant is played: those of its own checks, those of their scenarios, and one of each
@@ -280,7 +300,7 @@ func casesOf(m *mutants.Mutant, occurs *occurrences) []string {
 	}
 	var cases []string
 	for _, id := range slices.Concat(own, others, same) {
-		if occurs.facts[id] != nil && !slices.Contains(cases, id) {
+		if occurs.byCase[id] != nil && !slices.Contains(cases, id) {
 			cases = append(cases, id)
 		}
 	}

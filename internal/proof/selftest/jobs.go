@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"sync"
@@ -14,14 +15,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
-// setting is a way to ask the model and to reach the server.
+// setting is a way to ask the model and to reach the server, in any revision.
 type setting struct {
 	name   string
 	config reference.Config
 	stdio  bool
 }
 
-// streams reports whether the model is asked for streams.
 func (s *setting) streams() bool { return !s.config.Plain && !llm.FactsOf(s.config.Dialect).Plain }
 
 // settings are all forms of all dialects, and others that differ.
@@ -49,6 +49,7 @@ type job struct {
 	setting  setting
 	revision server.Revision
 	only     []string // patterns of scenarios and checks; nil for all
+	skip     []string // for the reference; a mutant skips what it does not need
 }
 
 func (j *job) name() string {
@@ -59,13 +60,16 @@ func (j *job) name() string {
 	return fmt.Sprintf("%s (%s, %s)", name, j.setting.name, j.revision)
 }
 
-// waits reports whether the client mostly waits.
-func (j *job) waits() bool {
-	if j.mutant == nil {
-		return slices.Contains(conformance.Revisions(), j.revision)
-	}
-	return slices.Contains(scenariosOf(j.mutant), timeScenario) ||
-		slices.Contains(j.mutant.Kills, mutants.ClientLoop+"/overall-timeout")
+// waits reports whether a mutant mostly waits.
+func waits(m *mutants.Mutant) bool {
+	return slices.Contains(scenariosOf(m), timeScenario) || slices.Contains(m.Kills, mutants.ClientLoop+"/overall-timeout")
+}
+
+// number is a mutant's own number. It chooses what the mutant plays, so that a new mutant changes nothing for others.
+func number(m *mutants.Mutant) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(m.Name))
+	return int(h.Sum32() >> 8)
 }
 
 // jobsOf are the reference's jobs, and then those of each mutant.
@@ -80,21 +84,25 @@ func jobsOf(o *Options) []job {
 			revisions = conformance.AllRevisions()
 		}
 		for _, r := range revisions {
-			jobs = append(jobs, job{nil, s, r, nil})
+			j := job{setting: s, revision: r}
+			if i > 0 {
+				j.skip = []string{longString}
+			}
+			jobs = append(jobs, j)
 		}
 	}
-	for i, mutant := range mutants.All() {
-		for k, s := range settingsOf(&mutant, i, o.Every) {
+	for _, mutant := range mutants.All() {
+		for k, s := range settingsOf(&mutant, o.Every) {
 			var only []string
 			if !o.Every {
-				only = scenariosFor(&mutant, i, k == 0 && !mutant.Once)
+				only = scenariosFor(&mutant, k == 0 && !mutant.Once)
 			}
 			revisions := revisionsOf(&mutant)
 			if !o.Every && k > 0 {
-				revisions = revisions[(i+k)%len(revisions):][:1]
+				revisions = revisions[(number(&mutant)+k)%len(revisions):][:1]
 			}
 			for _, r := range revisions {
-				jobs = append(jobs, job{&mutant, s, r, only})
+				jobs = append(jobs, job{mutant: &mutant, setting: s, revision: r, only: only})
 			}
 		}
 	}
@@ -102,21 +110,32 @@ func jobsOf(o *Options) []job {
 }
 
 // sampleJobs are one job for each mutant, the reference on everything in the first setting, and the reference in other
-// settings on what the mutants there run.
+// settings on what the mutants there run. Expensive cases run in the first setting in one revision, and where a mutant
+// needs them.
 func sampleJobs() []job {
 	var jobs, broken []job
 	for _, r := range conformance.AllRevisions() {
-		jobs = append(jobs, job{nil, settings[0], r, nil})
+		jobs = append(jobs, job{setting: settings[0], revision: r})
 	}
-	for i, mutant := range mutants.All() {
-		revisions := revisionsOf(&mutant)
-		j := job{&mutant, settingsOf(&mutant, i, false)[0], revisions[i%len(revisions)], checksFor(&mutant)}
+	needs := make([][]*mutants.Mutant, len(jobs), len(settings)*len(jobs))
+	for _, m := range mutants.All() {
+		revisions := revisionsOf(&m)
+		j := job{mutant: &m, setting: settingsOf(&m, false)[0], revision: revisions[number(&m)%len(revisions)],
+			only: checksFor(&m)}
 		broken = append(broken, j)
 		of := slices.IndexFunc(jobs, func(k job) bool { return k.setting.name == j.setting.name && k.revision == j.revision })
 		if of < 0 {
-			jobs = append(jobs, job{nil, j.setting, j.revision, slices.Clone(j.only)})
-		} else if jobs[of].only != nil {
+			of = len(jobs)
+			jobs, needs = append(jobs, job{setting: j.setting, revision: j.revision, only: []string{}}), append(needs, nil)
+		}
+		needs[of] = append(needs[of], &m)
+		if jobs[of].only != nil {
 			jobs[of].only = append(jobs[of].only, j.only...)
+		}
+	}
+	for i := range jobs {
+		if jobs[i].only != nil || !jobs[i].revision.Modern() {
+			jobs[i].skip = skips(needs[i]...)
 		}
 	}
 	return append(jobs, broken...)
@@ -158,9 +177,9 @@ func revisionsOf(m *mutants.Mutant) []server.Revision {
 
 // settingsOf are the settings in which a mutant runs: all in which its bug shows, if that is about the wire to the
 // model. Any other bug is the same in all of them. Unless every is true, such a mutant runs in the first, in the next,
-// and in one that the mutants take in turns; and in the first alone if the bug is on the wire to the server, or the
+// and in one that its number chooses; and in the first alone if the bug is on the wire to the server, or the
 // same in all.
-func settingsOf(m *mutants.Mutant, turn int, every bool) []setting {
+func settingsOf(m *mutants.Mutant, every bool) []setting {
 	var shown []setting
 	for _, s := range settings {
 		if m.ShowsIn(s.config) && (s.stdio || !m.Stdio) {
@@ -176,12 +195,12 @@ func settingsOf(m *mutants.Mutant, turn int, every bool) []setting {
 	case m.Dialects != nil || m.Streamed || len(shown) <= always:
 		return shown
 	}
-	return append(shown[:always:always], shown[always+turn%(len(shown)-always)])
+	return append(shown[:always:always], shown[always+number(m)%(len(shown)-always)])
 }
 
 // scenariosFor is what a mutant runs: its own checks, and in its first setting their scenarios, the simplest ones and
-// others that the mutants take in turns. Each scenario sees a sixth of the mutants that are about something else.
-func scenariosFor(m *mutants.Mutant, turn int, first bool) []string {
+// others that its number chooses. Each scenario sees a sixth of the mutants that are about something else.
+func scenariosFor(m *mutants.Mutant, first bool) []string {
 	if !first {
 		return checksFor(m)
 	}
@@ -192,7 +211,7 @@ func scenariosFor(m *mutants.Mutant, turn int, first bool) []string {
 	const simplest, turns = 4, 6
 	var chosen []string
 	for i, s := range chapters() {
-		if i < simplest || i%turns == turn%turns || slices.Contains(own, s.ID) {
+		if i < simplest || i%turns == number(m)%turns || slices.Contains(own, s.ID) {
 			chosen = append(chosen, s.ID)
 		}
 	}

@@ -3,69 +3,77 @@ package selftest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
-// run runs the client.
-func (j *job) run(ctx context.Context, o Options) (Row, error) { return j.runWith(ctx, o, nil) }
+// changes are what a bug changed, by case; "" is before the first call.
+type changes map[string][]mutants.Change
 
-// runWith runs the client. The witness, if there is one, notes in which cases its bug changed something.
-func (j *job) runWith(ctx context.Context, o Options, seen *witness) (Row, error) {
+// run runs the client. A few cases need not show that it runs the tool loop itself.
+func (j *job) run(ctx context.Context, few bool) (Row, changes, error) {
 	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{},
 		Passed: []string{}, Failed: map[string]report.Result{}, reports: map[string]map[string]string{}}
-	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble, Only: j.only,
-		Skip: j.skipped(o)}
+	var mu sync.Mutex
+	var all []mutants.Change
 	client := reference.Client(j.setting.config)
-	if j.setting.config.Loop && seen != nil {
-		suite.Loop = harness.ClientLoop // the few cases of a pair need not show it
-	}
-	var fired atomic.Int64
 	if j.mutant != nil {
 		row.Mutant = j.mutant.Name
-		client = func(ctx context.Context, env harness.Env) error {
-			current := func() string { return "" }
-			if seen != nil {
-				current = watch(&env)
-			}
-			return j.mutant.Client(j.setting.config, func() {
-				fired.Add(1)
-				if seen != nil {
-					seen.saw(current())
-				}
-			})(ctx, env)
-		}
-		suite.ClientTimeout = j.limit(o)
-		if o.Bubble == nil && j.waits() && !o.Sample && seen == nil {
-			suite.Only = scenariosOf(j.mutant)
-		}
-		if j.mutant.Hangs {
-			suite.Timeout = hangTimeout
-		}
+		client = j.mutant.Client(j.setting.config, func(c mutants.Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, c)
+		})
 	}
-	var options []harness.Option
-	if j.setting.stdio {
-		options = append(options, harness.Stdio())
+	suite := j.suite(client)
+	if j.setting.config.Loop && few {
+		suite.Loop = harness.ClientLoop
 	}
-	if j.setting.config.Host {
-		options = append(options, harness.Agent())
-	}
-	suite.Client = harness.InProcess(client, options...)
-	rs, _, err := suite.Run(ctx)
+	rs, traces, err := suite.Run(ctx)
 	if err != nil {
-		return row, err
+		return row, nil, err
 	}
-	row.Fired = fired.Load()
-	return row, row.add(rs)
+	row.Fired = int64(len(all))
+	byCase, cases := changes{}, play.CasesByCall(traces)
+	cases[""] = beforeAll
+	for _, c := range all {
+		byCase[cases[c.Call]] = append(byCase[cases[c.Call]], c)
+	}
+	delete(byCase, "") // the call is of no case
+	return row, byCase, row.add(rs)
 }
+
+// beforeAll is in place of a case before the first call.
+const beforeAll = "before all"
+
+// suite is the suite that plays a client in place of the job's.
+func (j *job) suite(client func(context.Context, harness.Env) error) *conformance.Suite {
+	s := play.Setting{Revision: j.revision, Config: j.setting.config, Stdio: j.setting.stdio}
+	suite := s.Suite(client)
+	suite.Only, suite.Skip = j.only, j.skip
+	if j.mutant != nil {
+		suite.Skip = skips(j.mutant)
+	}
+	if j.mutant != nil && waits(j.mutant) {
+		suite.ClientTimeout = time.Minute // so that its limit can be judged
+	}
+	if j.mutant != nil && j.mutant.Hangs {
+		suite.Timeout = hangTimeout
+	}
+	return suite
+}
+
+// hangTimeout is the time for a session with a mutant that hangs: longer than a case waits for a late response.
+const hangTimeout = 5 * time.Second
 
 // expense is a case that costs as much as many others. It runs for the reference, and for the mutants that need it.
 type expense struct {
@@ -74,49 +82,29 @@ type expense struct {
 }
 
 var expensive = []expense{
+	{longString, nil},
 	{"basic/long", nil},
 	{"mrtr/for-ever", []string{"mrtr/endless"}},
 	{"consent/fifty", []string{"consent/burst"}},
 	{"loop/sixty-four-rounds", []string{"loop/iteration-limit", "loop/stops-with-error"}},
 }
 
+const longString = "malformed/long-string" // which proves no check
+
 // isFor reports whether a mutant needs the case: it plays it, or one of the checks concerns it.
 func (e *expense) isFor(m *mutants.Mutant) bool {
 	return slices.Contains(m.Plays, e.pattern) || slices.ContainsFunc(e.checks, m.Concerns)
 }
 
-// skipped are the cases that the client does not run.
-func (j *job) skipped(o Options) []string {
+// skips are the expensive cases that none of the mutants needs.
+func skips(of ...*mutants.Mutant) []string {
 	var skip []string
-	if j.mutant != nil || j.setting.name != settings[0].name {
-		skip = append(skip, "malformed/long-string") // proves no check
-	}
-	if j.mutant == nil {
-		if o.Sample && j.revision != server.V20260728 { // once is enough
-			skip = append(skip, "malformed/long-string", "basic/long", "loop/sixty-four-rounds")
-		}
-		return skip
-	}
 	for _, e := range expensive {
-		if !e.isFor(j.mutant) {
+		if !slices.ContainsFunc(of, e.isFor) {
 			skip = append(skip, e.pattern)
 		}
 	}
-	if o.Bubble == nil && !j.waits() {
-		skip = append(skip, timeScenario, timeScenario+"/*")
-	}
 	return skip
-}
-
-// limit is how long a mutant that waits gives the model, so that its limit can be judged; 0 for other clients.
-func (j *job) limit(o Options) time.Duration {
-	switch {
-	case j.mutant == nil || !j.waits():
-		return 0
-	case o.Bubble == nil:
-		return time.Second
-	}
-	return time.Minute
 }
 
 // add sorts the results by verdict.
@@ -146,4 +134,32 @@ func (row *Row) add(rs *report.Results) error {
 		}
 	}
 	return nil
+}
+
+// named returns the checks about the mutant that found its bug, by the case in which they did; "" for a check of the
+// client as a whole. Right is the reference's row on the same cases; nil if no report matters.
+func (row *Row) named(m *mutants.Mutant, right *Row) map[string]string {
+	found := map[string]string{}
+	for _, id := range row.Killed {
+		if !m.Concerns(id) {
+			continue
+		}
+		found[""] = id
+		for _, c := range row.Failed[id].Cases {
+			if c.Verdict == report.Fail || c.Verdict == report.Warn {
+				found[c.Case] = id
+			}
+		}
+	}
+	if right == nil {
+		return found
+	}
+	for _, id := range slices.Sorted(maps.Keys(row.reports)) {
+		for name, message := range row.reports[id] {
+			if other, ok := right.reports[id][name]; ok && other != message && m.Concerns(id) {
+				found[""], found[name] = id, id
+			}
+		}
+	}
+	return found
 }

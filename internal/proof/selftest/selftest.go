@@ -7,19 +7,16 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 )
 
-// Options are the settings of [Run]. The zero value runs the matrix one client after the other, in real time.
+// Options are the settings of [Run]. The zero value runs the matrix one client after the other.
 type Options struct {
 	// Parallel is how many clients run at once; 0 for one.
 	Parallel int
-	// Bubble runs a function in virtual time, as for a [conformance.Suite]; nil for real time.
-	Bubble func(func())
 	// Every runs each mutant in every setting in which its bug shows, on the whole catalogue, which takes several times as
 	// long. Otherwise it runs in up to three settings, on the scenarios of its own checks and, in the first setting, on
 	// others in turn; from the second setting on in one revision. The reference runs in every setting on everything.
@@ -64,9 +61,6 @@ type Row struct {
 	reports map[string]map[string]string // messages of checks of level MAY, by check and case
 }
 
-// mostBeside is how many clients run at once, in real time, that mostly wait.
-const mostBeside = 8
-
 // Run runs the clients and returns the matrix. Its error says that something on our side failed, or that the context
 // ended.
 func Run(ctx context.Context, o Options) (*Matrix, error) {
@@ -77,17 +71,13 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	}
 	m.Rows = make([]Row, len(jobs))
 	errs := make([]error, len(jobs))
-	slots, beside := make(chan struct{}, max(o.Parallel, 1)), make(chan struct{}, mostBeside)
+	slots := make(chan struct{}, max(o.Parallel, 1))
 	var running sync.WaitGroup
 	for i, j := range jobs {
 		running.Go(func() {
-			slot := slots
-			if o.Bubble == nil && j.waits() {
-				slot = beside
-			}
-			slot <- struct{}{}
-			m.Rows[i], errs[i] = j.run(ctx, o)
-			<-slot
+			slots <- struct{}{}
+			m.Rows[i], _, errs[i] = j.run(ctx, false)
+			<-slots
 		})
 	}
 	running.Wait()
@@ -119,6 +109,4 @@ const (
 	clientScenario = "client"
 	// timeScenario keeps clients waiting.
 	timeScenario = "time"
-	// hangTimeout is the time for a session with a mutant that hangs: longer than a case waits for a late response.
-	hangTimeout = 5 * time.Second
 )

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +20,6 @@ func init() { debug.SetGCPercent(400) } // the tests allocate much and keep litt
 func options(t *testing.T) selftest.Options {
 	return selftest.Options{
 		Parallel: runtime.GOMAXPROCS(0), Sample: os.Getenv("MCP_CONFORM_MATRIX") != "whole",
-		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) },
 	}
 }
 

@@ -42,10 +42,10 @@ func blockIDs(change func(string) string) func(object) {
 }
 
 var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anthropic-",
-	v("own-ids-to-model", "gives the model its own ids", idsMatch, results, blockIDs(own)),
-	edited("own-ids-to-server", "gives the server its own ids", anyIDs, minted,
+	v("own-ids-to-model", "gives the model its own ids", "own-ids", results, blockIDs(own)),
+	edited("own-ids-to-server", "gives the server its own ids", "answer-ids", minted,
 		replyAndRequest(each("content", func(b object) { rename(b, "id", own) }), blockIDs(given)), anthropicPlain),
-	v("strings", "sends a string for content of one text block", saysSame, "basic tool-use/one-tool parallel",
+	v("strings", "sends a string for content of one text block", "provider-forms", "basic tool-use/one-tool parallel",
 		each("messages", func(m object) {
 			blocks := objects(m["content"])
 			for _, b := range blocks {
@@ -58,7 +58,7 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 			}
 		})),
 	v("cached-prompt-blocks", "sends the system prompt as blocks, with cache control",
-		"Anthropic: system is a string or blocks, and blocks and tools may have cache_control", prompts,
+		"provider-members", prompts,
 		func(body object) {
 			cached := object{"type": "ephemeral"}
 			if system, ok := body["system"].(string); ok {
@@ -70,27 +70,27 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 				tools[len(tools)-1]["cache_control"] = cached
 			}
 		}),
-	v("own-first-message", "puts its own user message before the conversation", promptIsOwn, prompts,
+	v("own-first-message", "puts its own user message before the conversation", "own-messages", prompts,
 		func(body object) {
 			body["messages"] = append([]any{user("You speak for a server of mine.")}, array(body["messages"])...)
 		}),
-	v("text-after-results", "adds a text after the tool results", "Anthropic: text may follow the tool results", results,
+	v("text-after-results", "adds a text after the tool results", "text-after-results", results,
 		eachContent(func(blocks []any) []any {
 			if objects(blocks)[0]["type"] == "tool_result" {
 				return append(blocks, textBlock("Go on."))
 			}
 			return blocks
 		})),
-	v("error-in-words", "says in a text, not with is_error, that a tool failed", resultForm, results,
+	v("error-in-words", "says in a text, not with is_error, that a tool failed", "error-in-words", results,
 		eachBlock("tool_result", func(b object) {
 			if b["is_error"] == true {
 				delete(b, "is_error")
 				b["content"] = append([]any{textBlock("Error:")}, array(b["content"])...)
 			}
 		})),
-	v("always-is-error", "sends is_error with every result", saysSame, results,
+	v("always-is-error", "sends is_error with every result", "provider-forms", results,
 		eachBlock("tool_result", func(b object) { b["is_error"] = b["is_error"] == true })),
-	v("images-after-results", "sends images of tool results after the results", resultForm, results,
+	v("images-after-results", "sends images of tool results after the results", "media-after-results", results,
 		eachContent(func(blocks []any) []any {
 			for _, b := range objects(blocks) {
 				images := ofType(b["content"], "image")
@@ -103,7 +103,7 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 			}
 			return blocks
 		})),
-	v("result-as-document", "sends a tool's log as a document", resultForm, results,
+	v("result-as-document", "sends a tool's log as a document", "labelled-results", results,
 		eachBlock("tool_result", func(b object) {
 			for _, inner := range objects(b["content"]) {
 				if log := text(inner, "text"); strings.HasPrefix(log, "weather:log") {
@@ -112,9 +112,9 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 				}
 			}
 		})),
-	v("uses-with-caller", "repeats tool uses with their caller", "Anthropic: a tool use may have a caller", results,
+	v("uses-with-caller", "repeats tool uses with their caller", "provider-members", results,
 		eachBlock("tool_use", func(b object) { b["caller"] = object{"type": "direct"} })),
-	v("says-auto", "sends the tool choice auto, and tools even if there are none", saysSame, "basic tool-use",
+	v("says-auto", "sends the tool choice auto, and tools even if there are none", "provider-forms", "basic tool-use",
 		func(body object) {
 			if body["tool_choice"] != nil {
 				return
@@ -124,7 +124,7 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 				body["tools"] = []any{}
 			}
 		}),
-	v("own-settings", "sets stream, metadata and thinking", ownSettings, "basic tool-use parallel/two-cities",
+	v("own-settings", "sets stream, metadata and thinking", "own-settings", "basic tool-use parallel/two-cities",
 		func(body object) {
 			body["stream"], body["metadata"] = false, object{"user_id": "u"}
 			choice, _ := body["tool_choice"].(object)
@@ -133,13 +133,13 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 				delete(body, "temperature") // the provider refuses it beside thinking
 			}
 		}, anthropicPlain),
-	v("strict-schemas", "makes the tools' schemas strict", "Anthropic: a strict tool allows no further properties", tools,
+	v("strict-schemas", "makes the tools' schemas strict", "same-schema", tools,
 		each("tools", func(tool object) {
 			tool["type"], tool["strict"] = "custom", true
 			tool["input_schema"].(object)["additionalProperties"] = false
 		})),
 	v("prefilled-answer", "ends the first request with an empty message of the assistant",
-		"Anthropic: a last message of the assistant begins its answer", prompts, func(body object) {
+		"prefilled-answer", prompts, func(body object) {
 			if messages := array(body["messages"]); len(messages) == 1 {
 				body["messages"] = append(messages, object{"role": "assistant", "content": ""})
 			}

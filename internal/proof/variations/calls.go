@@ -15,22 +15,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
-const (
-	mayCall   = "MCP leaves it to the client which tools it calls, when and how many times"
-	mayCallIn = "basic tool-use parallel loop/three-cities mrtr"
-)
+const mayCallIn = "basic tool-use parallel loop/three-cities mrtr"
 
 // callVariations differ in which tools they call, and when, and in whether they call the model.
 var callVariations = anyOrder(of(reference.Config{}, "calls-",
-	edited("in-reverse", "calls the last tool of the list first", mayCall, mayCallIn, listed(func(tools []any) []any {
+	edited("in-reverse", "calls the last tool of the list first", "calls", mayCallIn, listed(func(tools []any) []any {
 		slices.Reverse(tools)
 		return tools
 	})),
-	edited("twice", "calls each tool a second time after all others", mayCall, mayCallIn,
+	edited("twice", "calls each tool a second time after all others", "calls", mayCallIn,
 		listed(func(tools []any) []any { return append(tools, tools...) })),
-	edited("unknown-tool", "calls an unknown tool first", mayCall, mayCallIn,
+	edited("unknown-tool", "calls an unknown tool first", "calls", mayCallIn,
 		listed(func(tools []any) []any { return append([]any{object{"name": "no-such-tool"}}, tools...) })),
-	edited("no-model", "answers every request by itself and asks no model", "sampling: the client has full discretion",
+	edited("no-model", "answers every request by itself and asks no model", "own-answers",
 		"basic loop balance provider-errors time consent cancel mrtr transport declare",
 		mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
 			o.Sampling = func(context.Context, object) (object, error) {
@@ -39,7 +36,7 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 			}
 		}}, warns("client/sampled")),
 	edited("backing-off", "asks a failing model up to six times more, after waits that double, for two minutes",
-		"sampling: the client decides how it asks the model", "provider-errors",
+		"model-retries", "provider-errors",
 		mutants.Edit{Options: func(w *mutants.Wire, _ *mcp.Options, m *model.Options) {
 			m.Retry = func(attempt int, err error) (time.Duration, bool) {
 				var told *model.ProviderError
@@ -52,8 +49,8 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 			}
 		}}),
 	edited("one-at-a-time", "refuses a sampling request while it handles another one",
-		"client/sampling, Security Considerations: clients should limit rates", "cancel consent parallel", oneAtATime),
-	edited("one-model", "has one model and says so", "sampling: hints are advice on a choice of models", "basic/hints",
+		"refusal", "cancel consent parallel", oneAtATime),
+	edited("one-model", "has one model and says so", "model-choice", "basic/hints",
 		mutants.Edit{
 			Env:    func(env *harness.Env) { env.Announce(harness.OneModel) },
 			Params: func(params object) { delete(params, "modelPreferences") },
@@ -97,10 +94,10 @@ func anyOrder(all []Variation) []Variation {
 
 // runs makes a variation that runs the reference client, or more than one.
 func runs(name, doc, cases string, run func(ctx context.Context, env harness.Env, client client) error) Variation {
-	made := edited(name, doc, mayCall, cases, mutants.Edit{})
-	made.client = func(c reference.Config, fired func()) client {
+	made := edited(name, doc, "calls", cases, mutants.Edit{})
+	made.client = func(c reference.Config, fired func(mutants.Change)) client {
 		return func(ctx context.Context, env harness.Env) error {
-			fired()
+			fired(mutants.Change{})
 			return run(ctx, env, reference.Client(c))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // cautiousVariations check what the model says.
 var cautiousVariations = of(reference.Config{Dialect: "openai-chat", Plain: true}, "cautious-",
 	edited("asks-again", "asks the model again if it says nothing, uses a tool that was not offered, or its arguments "+
-		"are invalid JSON", "client/sampling: the client has full discretion over its model", hostCases+" basic/empty",
+		"are invalid JSON", "model-retries", hostCases+" basic/empty",
 		mutants.Edit{Model: asksAgain}),
 )
 

@@ -16,16 +16,6 @@ const (
 	minted  = "tool-use parallel/two-cities parallel/thirty-three loop/three-cities"
 )
 
-// Why correct clients differ, where one reason serves many.
-const (
-	idsMatch    = "an id has to be the same for a tool use and its result in one request, nothing more"
-	anyIDs      = "MCP does not say where the ids of tool uses come from"
-	promptIsOwn = "MCP: the client may modify or omit the system prompt"
-	saysSame    = "the provider documents both forms as equal"
-	ownSettings = "MCP leaves the settings of the model to the client"
-	resultForm  = "neither MCP nor the provider prescribes how the content of a tool result is written for the model"
-)
-
 // chatIDs changes every id of a tool call in a chat completion.
 func chatIDs(change func(string) string) func(object) {
 	return each("messages", func(m object) {
@@ -61,35 +51,35 @@ func parameters(function object) (schema, properties object) {
 }
 
 var chatVariations = of(reference.Config{}, "chat-",
-	v("own-ids-to-model", "gives the model its own ids", idsMatch, results, chatIDs(own)),
-	edited("own-ids-to-server", "gives the server its own ids", anyIDs, minted,
+	v("own-ids-to-model", "gives the model its own ids", "own-ids", results, chatIDs(own)),
+	edited("own-ids-to-server", "gives the server its own ids", "answer-ids", minted,
 		replyAndRequest(each("choices", func(choice object) {
 			message, _ := choice["message"].(object)
 			each("tool_calls", func(call object) { rename(call, "id", own) })(message)
 		}), chatIDs(given)), with(reference.Config{Dialect: "openai-chat", Plain: true})),
-	v("prompt-in-user-message", "puts the system prompt into the first user message", promptIsOwn, prompts,
+	v("prompt-in-user-message", "puts the system prompt into the first user message", "system-prompt", prompts,
 		prompted(func(body object) {
 			messages := objects(body["messages"])
 			first := slices.IndexFunc(messages, func(m object) bool { return m["role"] == "user" })
 			editText(messages[first], func(s string) string { return text(messages[0], "content") + "\n\n" + s })
 			body["messages"] = array(body["messages"])[1:]
 		})),
-	v("no-system-prompt", "drops the system prompt", promptIsOwn, prompts,
+	v("no-system-prompt", "drops the system prompt", "system-prompt", prompts,
 		prompted(func(body object) { body["messages"] = array(body["messages"])[1:] })),
-	v("own-words", "puts its own words and the date around the system prompt", promptIsOwn, prompts,
+	v("own-words", "puts its own words and the date around the system prompt", "system-prompt", prompts,
 		prompted(func(body object) {
 			editText(objects(body["messages"])[0], func(prompt string) string {
 				return "You are Acme's assistant. Today is 22 November 2026.\n\n" + prompt + "\n\nAnswer in the user's language."
 			})
 		})),
-	v("detail", "says how closely the model looks at an image", ownSettings, "basic parallel",
+	v("detail", "says how closely the model looks at an image", "own-settings", "basic parallel",
 		each("messages", each("content", func(part object) {
 			if image, ok := part["image_url"].(object); ok {
 				image["detail"] = "high"
 			}
 		}))),
 	v("types-as-variants", "offers a parameter of several types with a variant for each",
-		"JSON Schema: both accept the same values", "tool-use/two-turns", eachFunction(func(function object) {
+		"same-schema", "tool-use/two-turns", eachFunction(func(function object) {
 			_, properties := parameters(function)
 			for _, property := range properties {
 				p := property.(object)
@@ -103,79 +93,79 @@ var chatVariations = of(reference.Config{}, "chat-",
 				}
 			}
 		})),
-	v("developer-role", "sends the system prompt with the role developer", saysSame, prompts,
+	v("developer-role", "sends the system prompt with the role developer", "provider-forms", prompts,
 		eachRole("system", func(m object) { m["role"] = "developer" })),
-	v("wrapped-prompt", "adds tags around the user's text", "MCP: the client may edit the prompt with its user",
+	v("wrapped-prompt", "adds tags around the user's text", "wrapped-texts",
 		prompts, eachRole("user", func(m object) {
 			editText(m, func(text string) string { return "<request>\n" + text + "\n</request>" })
 		})),
-	v("text-as-parts", "sends every text as a part", saysSame, "basic tool-use/one-tool parallel",
+	v("text-as-parts", "sends every text as a part", "provider-forms", "basic tool-use/one-tool parallel",
 		each("messages", func(m object) {
 			if text, ok := m["content"].(string); ok {
 				m["content"] = []any{textBlock(text)}
 			}
 		})),
-	v("text-in-two-parts", "sends the user's text in two parts", saysSame, prompts,
+	v("text-in-two-parts", "sends the user's text in two parts", "split-texts", prompts,
 		eachRole("user", func(m object) {
 			if text, ok := m["content"].(string); ok {
 				one, other := split(text)
 				m["content"] = []any{textBlock(one), textBlock(other)}
 			}
 		})),
-	v("own-first-message", "puts its own user message before the conversation", promptIsOwn, prompts,
+	v("own-first-message", "puts its own user message before the conversation", "own-messages", prompts,
 		prompted(func(body object) {
 			hello := user("You speak for a server of mine.")
 			body["messages"] = slices.Insert(array(body["messages"]), 1, any(hello))
 		})),
-	v("results-in-json", "wraps each tool result in JSON", resultForm, results,
+	v("results-in-json", "wraps each tool result in JSON", "results-in-json", results,
 		eachRole("tool", func(m object) {
 			editText(m, func(text string) string { return string(jsonvalue.Marshal(object{"result": text})) })
 		})),
-	v("says-auto", "sends the tool choice auto and parallel_tool_calls, which are defaults", saysSame, tools,
+	v("says-auto", "sends the tool choice auto and parallel_tool_calls, which are defaults", "provider-forms", tools,
 		func(body object) {
 			if body["tools"] != nil && body["tool_choice"] == nil {
 				body["tool_choice"], body["parallel_tool_calls"] = "auto", true
 			}
 		}),
-	v("no-tools-for-none", "offers no tools if the tool choice is none", "without tools the model cannot use one", tools,
+	v("no-tools-for-none", "offers no tools if the tool choice is none", "no-tools-for-none", tools,
 		func(body object) {
 			if body["tool_choice"] == "none" {
 				delete(body, "tools")
 				delete(body, "tool_choice")
 			}
 		}),
-	v("omits-auto", "omits the tool choice auto", saysSame, tools, func(body object) {
+	v("omits-auto", "omits the tool choice auto", "auto-left-out", tools, func(body object) {
 		if body["tool_choice"] == "auto" {
 			delete(body, "tool_choice")
 		}
 	}),
-	v("tools-reordered", "offers the tools in reverse order", "tools have names, and their order means nothing", tools,
+	v("tools-reordered", "offers the tools in reverse order", "tool-order", tools,
 		func(body object) { slices.Reverse(array(body["tools"])) }),
 	v("schemas-inlined", "replaces each reference in a tool's schema with what it refers to",
-		"JSON Schema: both accept the same inputs", tools,
+		"same-schema", tools,
 		eachFunction(func(function object) { inlined(function["parameters"].(object)) })),
-	v("says-required", "says in the system prompt too that a tool is required", promptIsOwn, tools,
+	v("says-required", "says in the system prompt too that a tool is required", "system-prompt", tools,
 		prompted(func(body object) {
 			if body["tool_choice"] == "required" {
 				rename(objects(body["messages"])[0], "content", func(s string) string { return s + " You have to use a tool." })
 			}
 		})),
-	v("own-settings", "sets the temperature and others if the server does not", ownSettings, "basic tool-use/one-tool",
+	v("own-settings", "sets the temperature and others if the server does not", "own-settings", "basic tool-use/one-tool",
 		func(body object) {
 			body["temperature"], body["top_p"], body["user"], body["store"] = 0.7, 0.9, "host", false
 		}),
-	v("newer-limit", "sends the limit as max_completion_tokens", "OpenAI: it replaces max_tokens",
+	v("newer-limit", "sends the limit as max_completion_tokens", "provider-forms",
 		"basic tool-use/one-tool", func(body object) {
 			body["max_completion_tokens"] = body["max_tokens"]
 			delete(body, "max_tokens")
 		}),
-	v("strict-schemas", "makes the tools' schemas strict", "OpenAI: a strict schema requires all properties", tools,
+	v("strict-schemas", "makes the tools' schemas strict", "nullable-properties", tools,
 		eachFunction(func(function object) {
 			schema, _ := parameters(function)
 			function["strict"] = true
 			closed(schema)
 		})),
-	v("names-the-server", "adds the server to each tool's description", "a description is text for the model", tools,
+	v("names-the-server", "adds the server to each tool's description", "longer-descriptions", tools,
 		eachFunction(func(function object) {
 			rename(function, "description", func(s string) string { return "[a server's] " + s })
 		})),

@@ -44,30 +44,28 @@ func eachDeclaration(edit func(d object)) func(object) {
 
 func numbered(inner object, n int) { inner["id"] = fmt.Sprint(n + 1) }
 
-const geminiIDs = "Gemini: the id of a function call is optional; calls and responses match by name and position"
-
 var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}, "gemini-",
-	v("own-ids", "gives calls and results its own ids", geminiIDs, results, eachFunctionPart(numbered)),
-	v("no-ids", "gives back none of the ids of the third generation", geminiIDs, results,
+	v("own-ids", "gives calls and results its own ids", "no-ids", results, eachFunctionPart(numbered)),
+	v("no-ids", "gives back none of the ids of the third generation", "no-ids", results,
 		eachFunctionPart(func(inner object, _ int) { delete(inner, "id") }), gemini3),
-	v("ids-on-results", "gives ids with the results alone", geminiIDs, results, func(body object) {
+	v("ids-on-results", "gives ids with the results alone", "no-ids", results, func(body object) {
 		eachPart("functionCall", func(inner object, _ int) { delete(inner, "id") })(body)
 		eachPart("functionResponse", numbered)(body)
 	}),
-	v("results-reordered", "sends two results in reverse order, with their ids", idsMatch, results,
+	v("results-reordered", "sends two results in reverse order, with their ids", "result-order", results,
 		each("contents", func(c object) {
 			parts := array(c["parts"])
 			if len(parts) == 2 && objects(parts)[0]["functionResponse"] != nil {
 				parts[0], parts[1] = parts[1], parts[0]
 			}
 		}), gemini3),
-	v("result-member", "names the output of a tool \"result\"", resultForm, results, eachResponse(func(r object) {
+	v("result-member", "names the output of a tool \"result\"", "results-in-json", results, eachResponse(func(r object) {
 		if output, ok := r["output"]; ok {
 			delete(r, "output")
 			r["result"] = output
 		}
 	})),
-	v("mcp-blocks", "passes the content of tool results on in MCP's form", resultForm, results,
+	v("mcp-blocks", "passes the content of tool results on in MCP's form", "results-in-json", results,
 		eachResponse(func(r object) {
 			output, ok := r["output"]
 			if !ok {
@@ -77,14 +75,14 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 			delete(r, "error")
 			r["content"], r["isError"] = []any{object{"type": "text", "text": output}}, !ok
 		})),
-	v("error-in-words", "says in the output that a tool failed", resultForm, results,
+	v("error-in-words", "says in the output that a tool failed", "error-in-words", results,
 		eachResponse(func(r object) {
 			if problem, ok := r["error"]; ok {
 				delete(r, "error")
 				r["output"] = fmt.Sprintf("Error: %v", problem)
 			}
 		})),
-	v("function-role", "sends results with the role function", "Gemini: the API still takes the older role", results,
+	v("function-role", "sends results with the role function", "provider-forms", results,
 		each("contents", func(c object) {
 			for _, p := range objects(c["parts"]) {
 				if p["functionResponse"] == nil {
@@ -93,7 +91,7 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 			}
 			c["role"] = "function"
 		})),
-	v("omits-empty", "omits empty arguments and schemas without properties", saysSame, minted,
+	v("omits-empty", "omits empty arguments and schemas without properties", "provider-forms", minted,
 		func(body object) {
 			eachPart("functionCall", func(inner object, _ int) {
 				if args, ok := inner["args"].(object); ok && len(args) == 0 {
@@ -106,9 +104,9 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 				}
 			})(body)
 		}),
-	v("snake-case", "writes member names in snake_case", "protobuf: parsers accept the original field names",
+	v("snake-case", "writes member names in snake_case", "provider-forms",
 		"basic tool-use/one-tool parallel", func(body object) { snake(body) }, gemini3),
-	v("one-tool-each", "sends each function as a tool", saysSame, tools, func(body object) {
+	v("one-tool-each", "sends each function as a tool", "provider-forms", tools, func(body object) {
 		var tools []any
 		eachDeclaration(func(d object) {
 			tools = append(tools, object{"functionDeclarations": []any{d}})
@@ -117,17 +115,17 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 			body["tools"] = tools
 		}
 	}),
-	v("own-schema-form", "writes schemas in the form of the API", "Gemini: parameters is a subset of OpenAPI", tools,
+	v("own-schema-form", "writes schemas in the form of the API", "provider-keywords", tools,
 		eachDeclaration(func(d object) {
 			d["parameters"] = ownForm(inlined(d["parametersJsonSchema"].(object)))
 			delete(d, "parametersJsonSchema")
 		})),
-	v("says-validated", "sends the mode VALIDATED if the request has no mode", ownSettings, tools, func(body object) {
+	v("says-validated", "sends the mode VALIDATED if the request has no mode", "own-settings", tools, func(body object) {
 		if body["tools"] != nil && body["toolConfig"] == nil {
 			body["toolConfig"] = object{"functionCallingConfig": object{"mode": "VALIDATED"}}
 		}
 	}),
-	v("own-settings", "sets thinking, topK and safety settings", ownSettings, "basic tool-use/one-tool",
+	v("own-settings", "sets thinking, topK and safety settings", "own-settings", "basic tool-use/one-tool",
 		func(body object) {
 			config := body["generationConfig"].(object)
 			config["thinkingConfig"], config["topK"] = object{"thinkingLevel": "low"}, 40

@@ -8,8 +8,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
-const mayTell = "no specification says how a host handles its model"
-
 // hostTurnVariations are hosts that handle the mistakes of their own model in other ways.
 var hostTurnVariations = anyOrder(of(reference.Config{Host: true}, "host-turns-",
 	mistakes("trusting", "leaves it to the server to refuse unknown tools and invalid arguments",
@@ -43,7 +41,7 @@ var hostTurnVariations = anyOrder(of(reference.Config{Host: true}, "host-turns-"
 
 // mistakes makes a variation of how a host handles mistakes.
 func mistakes(name, doc string, edit func(*mutants.Wire, *reference.Mistakes), options ...func(*Variation)) Variation {
-	return edited(name, doc, mayTell, "host-loop basic/question", mutants.Edit{Host: func(w *mutants.Wire,
+	return edited(name, doc, "own-loop", "host-loop basic/question", mutants.Edit{Host: func(w *mutants.Wire,
 		m *reference.Mistakes) {
 		w.Fire()
 		edit(w, m)

@@ -18,12 +18,12 @@ var plainChat = with(reference.Config{Dialect: "openai-chat", Plain: true})
 // hostVariations differ as hosts do that have tools, prompts and limits of their own.
 var hostVariations = of(reference.Config{}, "host-",
 	v("exchange-first", "puts an exchange of its own before the conversation",
-		"a host introduces the server to its model as it does with other input", hostCases, func(body object) {
+		"own-messages", hostCases, func(body object) {
 			own := []any{user("I am the host."), object{"role": "assistant", "content": "Good."}}
 			messages := array(body["messages"])
 			body["messages"] = slices.Insert(messages, systemMessages(messages), own...)
 		}),
-	v("prompt-as-exchange", "gives the system prompt as an exchange of user and assistant", promptIsOwn, hostCases,
+	v("prompt-as-exchange", "gives the system prompt as an exchange of user and assistant", "system-prompt", hostCases,
 		func(body object) {
 			messages := array(body["messages"])
 			if systemMessages(messages) == 1 {
@@ -32,7 +32,7 @@ var hostVariations = of(reference.Config{}, "host-",
 			}
 		}),
 	edited("prefixed-names", "puts the server before the names of tools for the model, and takes it away again",
-		"the model's names are the client's; the server gets its own", hostCases,
+		"tool-names", hostCases,
 		replyAndRequest(chatNames(func(name string) string { return strings.TrimPrefix(name, "srv__") }),
 			chatNames(func(name string) string {
 				const most = 64 // OpenAI takes no longer names
@@ -41,7 +41,7 @@ var hostVariations = of(reference.Config{}, "host-",
 				}
 				return name
 			})), plainChat),
-	edited("own-links", "writes a link with its title, or without a name", resultForm, "parallel",
+	edited("own-links", "writes a link with its title, or without a name", "resources-as-text", "parallel",
 		mutants.Edit{Params: eachToolResult(func(b object) {
 			for _, link := range ofType(b["content"], "resource_link") {
 				link["type"] = "link"
@@ -51,7 +51,7 @@ var hostVariations = of(reference.Config{}, "host-",
 			}
 		})}),
 	edited("own-native-form", "writes all content as arrays, structured content as text, and no empty texts",
-		blockOrArray, hostCases,
+		"structured-as-json", hostCases,
 		mutants.Edit{Params: func(p object) {
 			for _, m := range objects(p["messages"]) {
 				if block, ok := m["content"].(object); ok {
@@ -72,7 +72,7 @@ var hostVariations = of(reference.Config{}, "host-",
 			})(p)
 		}}, with(reference.Config{Dialect: "native", Plain: true})),
 	edited("no-tools-and-no-filter", "offers no tools if the choice is none, and returns what the model uses anyway",
-		"without tools, nobody is to blame for a model that uses one", "tool-use", mutants.Edit{
+		"unasked-uses", "tool-use", mutants.Edit{
 			Params: func(p object) {
 				if choice, _ := p["toolChoice"].(object); choice["mode"] == "none" {
 					choice["mode"] = "auto" // the client then returns every tool use
@@ -88,14 +88,14 @@ var hostVariations = of(reference.Config{}, "host-",
 					}
 				}
 			}}, plainChat),
-	edited("at-most-32-uses", "returns an error for more than 32 tool uses", "client/sampling: the client may refuse",
+	edited("at-most-32-uses", "returns an error for more than 32 tool uses", "refusal",
 		"parallel", mutants.Edit{Answered: func(s *mutants.Sample) {
 			if len(ofType(s.Result["content"], "tool_use")) > 32 {
 				s.Refuse(-32603, "too many tool uses")
 			}
 		}}),
 	edited("believes-end-turn", "ignores tool uses beside Anthropic's stop reason end_turn",
-		"Anthropic's stop reason is tool_use if the model uses a tool", "tool-use",
+		"unasked-uses", "tool-use",
 		mutants.Edit{ModelReply: func(whole []object) []object {
 			for _, body := range whole {
 				if body["stop_reason"] == "end_turn" {
@@ -106,7 +106,7 @@ var hostVariations = of(reference.Config{}, "host-",
 			}
 			return whole
 		}}, with(reference.Config{Dialect: "anthropic", Plain: true})),
-	edited("doubles", "has numbers that are doubles, as in JavaScript", "JSON: numbers beyond a double are not portable",
+	edited("doubles", "has numbers that are doubles, as in JavaScript", "rounded-numbers",
 		"tool-use/one-tool tool-use/big-integer", result(func(r object) {
 			for _, use := range ofType(r["content"], "tool_use") {
 				var input any
@@ -115,7 +115,7 @@ var hostVariations = of(reference.Config{}, "host-",
 				}
 			}
 		}), warns("always/server-was-given")),
-	edited("without-a-model", "answers by itself and asks no model", "client/sampling: the client has full discretion",
+	edited("without-a-model", "answers by itself and asks no model", "own-answers",
 		hostCases, mutants.Edit{Asked: func(s *mutants.Sample) {
 			s.Answer(object{"role": "assistant", "model": "nobody", "content": textBlock("I am out."), "stopReason": "endTurn"})
 		}}, func(v *Variation) { v.AnyOrder, v.OnlyCases = true, true }, warns("client/sampled")),

@@ -12,18 +12,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
-const (
-	mayLoop   = "no specification says how a client runs the tool loop"
-	mayLimit  = "the limits of a loop are the client's"
-	loopCases = "client-loop tool-use parallel/two-cities loop/three-cities"
-)
+const loopCases = "client-loop tool-use parallel/two-cities loop/three-cities"
 
 // loopVariations run the tool loop themselves, and differ in how.
 var loopVariations = of(reference.Config{Loop: true}, "loop-",
-	edited("of-five", "runs at most five iterations", mayLimit, loopCases, loopOption(func(l *mcp.Loop) {
+	edited("of-five", "runs at most five iterations", "loop-limits", loopCases, loopOption(func(l *mcp.Loop) {
 		l.MaxIterations = 5
 	})),
-	edited("ignores-the-hint", "has a limit of its own, whatever the request says", mayLimit, loopCases,
+	edited("ignores-the-hint", "has a limit of its own, whatever the request says", "loop-limits", loopCases,
 		mutants.Edit{Params: func(p object) {
 			if p["maxIterations"] != nil {
 				p["maxIterations"] = json.Number("9")
@@ -31,28 +27,28 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 				delete(p, "metadata")
 			}
 		}}),
-	edited("calls-unlisted", "calls a tool that the server does not list", mayLoop, loopCases,
+	edited("calls-unlisted", "calls a tool that the server does not list", "own-loop", loopCases,
 		listed(func(tools []any) []any {
 			return append(tools, object{"name": "get_weather", "inputSchema": object{"type": "object"}})
 		}), func(v *Variation) { v.AnyOrder = true }), // it also calls the tool by itself
-	edited("plain-end", "returns a text at the limit of the loop", mayLimit,
+	edited("plain-end", "returns a text at the limit of the loop", "loop-limits",
 		"client-loop", mutants.Edit{Answered: func(s *mutants.Sample) {
 			if s.Error != nil && strings.Contains(text(s.Error, "message"), "limit of") {
 				s.Answer(object{"role": "assistant", "model": "own", "content": textBlock("I give up.")})
 			}
 		}}, in(server.V20251125)),
-	edited("own-stop-reasons", "gives its own stop reasons", stopReasons, loopCases, result(func(r object) {
+	edited("own-stop-reasons", "gives its own stop reasons", "stop-reasons", loopCases, result(func(r object) {
 		r["stopReason"] = "done"
 	})),
-	edited("own-prompt", "adds a system prompt of its own", "a client may change the system prompt", loopCases,
+	edited("own-prompt", "adds a system prompt of its own", "system-prompt", loopCases,
 		beforeModel(func(p object) { p["systemPrompt"] = "You may use tools. " + text(p, "systemPrompt") })),
-	edited("tells-in-words", "tells the model in words what it did wrong, without the flag", mayLoop, loopCases,
+	edited("tells-in-words", "tells the model in words what it did wrong, without the flag", "error-in-words", loopCases,
 		beforeModel(eachResult(func(b object, said string) {
 			if strings.Contains(said, "unknown tool") || strings.Contains(said, "do not fit") {
 				delete(b, "isError")
 			}
 		}))),
-	edited("results-in-json", "gives the model results as JSON", mayLoop, loopCases,
+	edited("results-in-json", "gives the model results as JSON", "results-in-json", loopCases,
 		beforeModel(eachResult(func(b object, said string) {
 			onlyTexts := len(ofType(b["content"], "text")) == len(array(b["content"]))
 			if raw, err := json.Marshal(object{"output": said}); err == nil && b["isError"] != true && onlyTexts {
@@ -60,7 +56,7 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 			}
 		}))),
 	edited("prefixed-names", "puts the server before the names of tools for the model, and knows them under no other",
-		"the model's names are the client's", "client-loop", replyAndRequest(
+		"tool-names", "client-loop", replyAndRequest(
 			chatNames(func(name string) string {
 				if plain, ok := strings.CutPrefix(name, "mcp__srv__"); ok {
 					return plain

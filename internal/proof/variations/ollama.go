@@ -10,25 +10,23 @@ import (
 // withoutIDs is a model whose tool calls have no ids.
 var withoutIDs = with(reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"})
 
-const ollamaIDs = "Ollama: ids and tool_name are optional; results also match by position"
-
 var noChatIDs = each("messages", func(m object) {
 	delete(m, "tool_call_id")
 	each("tool_calls", func(call object) { delete(call, "id") })(m)
 })
 
 var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
-	v("own-ids", "gives the model its own ids", idsMatch, results, chatIDs(own)),
-	v("no-ids", "gives the model no ids", ollamaIDs, results, noChatIDs),
-	v("no-ids-for-none", "gives no ids to a model that gives none", ollamaIDs, results, noChatIDs, withoutIDs),
-	v("no-tool-name", "does not name the tool of a result", ollamaIDs, results,
+	v("own-ids", "gives the model its own ids", "own-ids", results, chatIDs(own)),
+	v("no-ids", "gives the model no ids", "no-ids", results, noChatIDs),
+	v("no-ids-for-none", "gives no ids to a model that gives none", "no-ids", results, noChatIDs, withoutIDs),
+	v("no-tool-name", "does not name the tool of a result", "no-ids", results,
 		eachRole("tool", func(m object) { delete(m, "tool_name") })),
-	v("results-by-position", "gives results neither tool name nor id", ollamaIDs, results,
+	v("results-by-position", "gives results neither tool name nor id", "no-ids", results,
 		eachRole("tool", func(m object) {
 			delete(m, "tool_name")
 			delete(m, "tool_call_id")
 		}), withoutIDs),
-	v("results-reordered", "sends results in reverse order, with their ids", idsMatch, results, func(body object) {
+	v("results-reordered", "sends results in reverse order, with their ids", "result-order", results, func(body object) {
 		messages := array(body["messages"])
 		for i := 0; i < len(messages); i++ {
 			end := i // of the results in a row
@@ -40,14 +38,14 @@ var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
 		}
 	}),
 	v("simpler-schemas", "removes from schemas what Ollama's own types do not have",
-		"Ollama: a property has type, items, description and enum", tools,
+		"provider-keywords", tools,
 		eachFunction(func(function object) {
 			_, properties := parameters(function)
 			for _, property := range properties {
 				delete(property.(object), "minLength")
 			}
 		})),
-	v("images-after-results", "sends images of tool results in a message of the user", resultForm, results,
+	v("images-after-results", "sends images of tool results in a message of the user", "media-after-results", results,
 		func(body object) {
 			body["messages"] = afterResults(array(body["messages"]), func(m object) (images []any, isResult bool) {
 				if isResult = m["role"] == "tool"; isResult {
@@ -61,7 +59,7 @@ var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
 				return shown
 			})
 		}),
-	v("own-settings", "repeats thinking and sets think and keep_alive", ownSettings, "basic tool-use parallel/two-cities",
+	v("own-settings", "repeats thinking and sets think and keep_alive", "own-settings", "basic tool-use parallel/two-cities",
 		func(body object) {
 			body["think"], body["keep_alive"] = false, "5m"
 			eachRole("assistant", func(m object) { m["thinking"] = "hm" })(body)

@@ -10,13 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
-const (
-	blockOrArray    = "schema: content is one block or an array of blocks"
-	openResult      = "schema: a result may have further members"
-	caseInsensitive = "RFC 9110: types are case-insensitive"
-	stopReasons     = "schema: the stop reason is optional and any string; the chapters recommend the known ones"
-)
-
 // withTools are the revisions in which content may be an array.
 var withTools = in(server.V20251125, server.V20260728)
 
@@ -32,20 +25,20 @@ func meta(o object) object {
 
 // resultVariations differ in what the client sends to the server.
 var resultVariations = of(reference.Config{}, "result-",
-	edited("no-empty-text", "leaves empty texts out of its results", "an empty text says nothing",
+	edited("no-empty-text", "leaves empty texts out of its results", "answer-texts",
 		"basic tool-use parallel", result(func(r object) {
 			if blocks, ok := r["content"].([]any); ok {
 				r["content"] = slices.DeleteFunc(blocks, func(b any) bool { return b.(object)["text"] == "" })
 				meta(r)["com.example/blocks"] = len(blocks)
 			}
 		}), withTools),
-	edited("always-array", "answers with an array of one block", blockOrArray,
+	edited("always-array", "answers with an array of one block", "answer-texts",
 		"basic tool-use parallel loop/three-cities mrtr", result(func(r object) {
 			if block, ok := r["content"].(object); ok {
 				r["content"] = []any{block}
 			}
 		}), withTools),
-	edited("two-text-blocks", "answers with the text in two blocks", blockOrArray,
+	edited("two-text-blocks", "answers with the text in two blocks", "answer-texts",
 		"basic tool-use parallel provider-errors", result(func(r object) {
 			if block, ok := r["content"].(object); ok {
 				one, other := split(text(block, "text"))
@@ -53,7 +46,7 @@ var resultVariations = of(reference.Config{}, "result-",
 			}
 		}), withTools),
 	edited("no-dotted-names", "refuses tools with a dot in their name",
-		"OpenAI and Anthropic refuse such names, and a client may return an error", "tool-use parallel/two-cities",
+		"refusal", "tool-use parallel/two-cities",
 		mutants.Edit{Asked: func(s *mutants.Sample) {
 			for _, tool := range objects(s.Asked["tools"]) {
 				if strings.Contains(text(tool, "name"), ".") {
@@ -61,18 +54,18 @@ var resultVariations = of(reference.Config{}, "result-",
 				}
 			}
 		}}, withTools),
-	edited("extra-members", "adds members to its results", openResult, "basic tool-use parallel mrtr tasks consent",
+	edited("extra-members", "adds members to its results", "extra-members", "basic tool-use parallel mrtr tasks consent",
 		result(func(r object) {
 			meta(r)["com.example/trace"] = "1"
 			r["usage"] = object{"tokens": 3}
 		})),
-	edited("no-stop-reason", "gives no stop reasons", stopReasons, "basic tool-use parallel provider-errors",
+	edited("no-stop-reason", "gives no stop reasons", "stop-reasons", "basic tool-use parallel provider-errors",
 		result(func(r object) { delete(r, "stopReason") }),
 		warns("tool-use/stop-reason-tooluse", "provider-errors/refusal-told")),
-	edited("own-stop-reasons", "gives its own stop reasons", stopReasons, "basic tool-use parallel provider-errors",
+	edited("own-stop-reasons", "gives its own stop reasons", "stop-reasons", "basic tool-use parallel provider-errors",
 		result(func(r object) { r["stopReason"] = "done" }), warns("tool-use/stop-reason-tooluse")),
 	edited("token-in-call", "sends a progress token and metadata with each call of a tool",
-		"progress: a request may have a progress token; _meta is open", "basic parallel time cancel mrtr",
+		"progress", "basic parallel time cancel mrtr",
 		out(func(m *mutants.Message) {
 			if m.Method() == "tools/call" {
 				token := meta(m.Params())
@@ -80,22 +73,22 @@ var resultVariations = of(reference.Config{}, "result-",
 			}
 		})),
 	edited("float-ids", "writes the number in the id of each response with an exponent",
-		"JSON: a number is the same in each notation", "basic tool-use transport", out(func(m *mutants.Message) {
+		"json-notation", "basic tool-use transport", out(func(m *mutants.Message) {
 			if n, ok := m.Body["id"].(json.Number); ok && m.AnswersSample() && n != "" {
 				m.Body["id"] = n + "e0"
 			}
 		}), in(server.V20251125)),
-	edited("content-type", "writes the media type in capitals, with a parameter", caseInsensitive,
+	edited("content-type", "writes the media type in capitals, with a parameter", "http-case",
 		"basic tool-use mrtr", out(func(m *mutants.Message) {
 			m.Header.Set("Content-Type", "Application/JSON; charset=UTF-8")
 		})),
-	edited("wants-a-type", "refuses a result without a type", "basic: a server of 2026-07-28 gives every result a type",
+	edited("wants-a-type", "refuses a result without a type", "no-result-type",
 		"mrtr/untyped mrtr/states", mutants.Edit{In: func(m *mutants.Message) {
 			if m.Answers("tools/call") && m.Result() != nil && m.Result()["resultType"] == nil {
 				m.Result()["resultType"] = "missing"
 			}
 		}}, in(server.V20260728)),
-	edited("accept", "writes the media types that it accepts in capitals, with a parameter", caseInsensitive,
+	edited("accept", "writes the media types that it accepts in capitals, with a parameter", "http-case",
 		"basic tool-use transport", out(func(m *mutants.Message) {
 			m.Header.Set("Accept", "Application/JSON;q=0.9, Text/Event-Stream; charset=utf-8")
 		}), in(server.V20251125)),

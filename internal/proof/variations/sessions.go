@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	mayListen   = "transports: the client may open a stream with GET"
-	mayStay     = "transports: a client should end its session, but need not"
 	inSessions  = "transport basic/question tasks cancel"
 	leavesOpen  = "transport/ends-session"
 	sessionID   = "Mcp-Session-Id"
@@ -20,13 +18,13 @@ const (
 
 // sessionVariations differ in how the client uses its sessions.
 var sessionVariations = of(reference.Config{}, "session-",
-	edited("listens", "opens the stream of each session with GET", mayListen, inSessions, mutants.Edit{Server: listens}),
-	edited("listens-and-stays", "opens that stream and never ends a session", mayStay, inSessions,
+	edited("listens", "opens the stream of each session with GET", "streams", inSessions, mutants.Edit{Server: listens}),
+	edited("listens-and-stays", "opens that stream and never ends a session", "session-end", inSessions,
 		mutants.Edit{Server: func(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
 			return listens(w, stays(w, next))
 		}}, warns(leavesOpen)),
-	edited("stays", "never ends a session", mayStay, inSessions, mutants.Edit{Server: stays}, warns(leavesOpen)),
-	edited("native-listens", "passes requests on as they are, and opens the stream", mayListen, inSessions,
+	edited("stays", "never ends a session", "session-end", inSessions, mutants.Edit{Server: stays}, warns(leavesOpen)),
+	edited("native-listens", "passes requests on as they are, and opens the stream", "streams", inSessions,
 		mutants.Edit{Server: listens}, with(reference.Config{Dialect: dialect.Native})),
 )
 

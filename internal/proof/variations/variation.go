@@ -1,6 +1,6 @@
 // Package variations holds clients that differ from the reference client and are correct. It is the counterpart of
 // package mutants: a mutant must fail its checks, a variation must pass every check. A variation is a small edit of the
-// reference client's wires, which package mutants provides. Each one says which rule allows it.
+// reference client's wires, which package mutants provides. Each one names the change in package legitimate.
 //
 // A verdict against a correct client is our worst bug. Add a variation for every difference that a real client has and
 // the specification or the provider allows. The files are named after what differs: the requests to one provider
@@ -22,7 +22,7 @@ import (
 type Variation struct {
 	// Name is unique and stable.
 	Name string
-	// Doc says in one sentence what the client does, and Allowed why it may.
+	// Doc says in one sentence what the client does. Allowed is the ID of the change in package legitimate.
 	Doc, Allowed string
 	// Config is how the client asks the model. A variation of requests to the model occurs only with its dialect, one of
 	// whole replies only without streams; a variation towards the server occurs with every configuration.
@@ -46,7 +46,7 @@ type Variation struct {
 	When mutants.Condition
 
 	edit   func(w *mutants.Wire) mutants.Edit
-	client func(c reference.Config, fired func()) client // in place of edit
+	client func(c reference.Config, fired func(mutants.Change)) client // in place of edit
 }
 
 // client is a function for [harness.InProcess].
@@ -54,9 +54,9 @@ type client = func(ctx context.Context, env harness.Env) error
 
 // Client returns the variation as a function for [harness.InProcess]. Fired is called each time the client does
 // something that the reference does not, from any goroutine; nil is allowed.
-func (v *Variation) Client(c reference.Config, fired func()) func(context.Context, harness.Env) error {
+func (v *Variation) Client(c reference.Config, fired func(mutants.Change)) func(context.Context, harness.Env) error {
 	if fired == nil {
-		fired = func() {}
+		fired = func(mutants.Change) {}
 	}
 	if v.client != nil {
 		return v.client(c, fired)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/variations"
 )
@@ -41,7 +42,7 @@ func TestVariationsPassEveryCheck(t *testing.T) {
 				only, skip = nil, slices.Clone(expensive)
 				skip = append(skip, "malformed", "malformed/*", "explore", "explore/*") // edits need known requests
 			}
-			t.Logf("%s, which is correct (%s); only %q, without %q", v.Doc, v.Allowed, only, skip)
+			t.Logf("%s, which is correct (%s); only %q, without %q", v.Doc, legitimate.Find(v.Allowed).Reason, only, skip)
 			require.Positive(t, passes(t, &v, only, skip), "the variation never occurred")
 		})
 	}
@@ -110,7 +111,7 @@ func TestVariationsPassGeneratedConversations(t *testing.T) {
 // suiteOf plays a variation, and counts how many times it occurs.
 func suiteOf(t *testing.T, v *variations.Variation, only, skip []string) (*conformance.Suite, *atomic.Int64) {
 	fired := new(atomic.Int64)
-	client := harness.InProcess(v.Client(v.Config, func() { fired.Add(1) }))
+	client := harness.InProcess(v.Client(v.Config, func(mutants.Change) { fired.Add(1) }))
 	client.Agent = v.Config.Host
 	return &conformance.Suite{
 		Client:    client,
@@ -152,7 +153,7 @@ func TestVariationsAreDescribed(t *testing.T) {
 		require.False(t, names[v.Name], v.Name)
 		names[v.Name] = true
 		require.NotEmpty(t, v.Doc, v.Name)
-		require.NotEmpty(t, v.Allowed, v.Name)
+		require.NotNil(t, legitimate.Find(v.Allowed), v.Name)
 		require.NotEmpty(t, v.Cases, v.Name)
 		require.Equal(t, v.Name, variations.Find(v.Name).Name)
 	}
