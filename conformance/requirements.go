@@ -23,14 +23,14 @@ func Requirements() []Requirement {
 	var all []Requirement
 	for _, s := range requirements.Statements() {
 		all = append(all, Requirement{
-			Requirement: report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text},
-			Revision:    s.Revision(), Level: s.Level, Checks: by[s.ID], Excluded: s.Excluded,
+			Requirement: report.Requirement{ID: s.Place, URL: s.URL, Text: s.Text},
+			Revision:    s.Revision, Level: s.Level, Checks: by[s.Place], Excluded: s.Excluded,
 		})
 	}
 	return all
 }
 
-// enforcedBy returns the IDs of the checks that enforce each statement, by the statement's ID.
+// enforcedBy returns the IDs of the checks that enforce each statement, by the statement's place.
 func enforcedBy() map[string][]string {
 	by := map[string][]string{}
 	for _, s := range Scenarios() {

@@ -39,9 +39,9 @@ func TestTheTableHasEveryListedStatement(t *testing.T) {
 	require.NoError(t, json.Unmarshal(specified(t, "statements.json"), &list))
 	require.NotEmpty(t, list)
 	for _, l := range list {
-		s := requirements.ByID()[l.ID]
+		s := at(l.ID)
 		require.NotNil(t, s, "%s is not in the table", l.ID)
-		require.Equal(t, server.Revision(l.Revision), s.Revision(), l.ID)
+		require.Equal(t, server.Revision(l.Revision), s.Revision, l.ID)
 		require.Equal(t, strictest(l.Keywords), s.Level, l.ID)
 		if l.Digest != "" { // Comments of the schema have none in the list.
 			require.Equal(t, l.Digest, s.Digest, l.ID)
@@ -52,6 +52,16 @@ func TestTheTableHasEveryListedStatement(t *testing.T) {
 		}
 		require.Contains(t, places, s.URL, l.ID)
 	}
+}
+
+// at returns the statement at a place, such as "2025-11-25/sampling/10".
+func at(place string) *requirements.Statement {
+	all := requirements.Statements()
+	i := slices.IndexFunc(all, func(s requirements.Statement) bool { return s.Place == place })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
 }
 
 // strictest returns the level of a sentence with these keywords.
@@ -82,10 +92,10 @@ func TestStatementsFromASchemaAreInTheSchema(t *testing.T) {
 			}
 		})
 		found := 0
-		for id, s := range requirements.ByID() {
-			if strings.HasPrefix(id, string(revision)+"/schema/") && s.Digest != "" {
+		for _, s := range requirements.Statements() {
+			if strings.HasPrefix(s.Place, string(revision)+"/schema/") && s.Digest != "" {
 				found++
-				require.True(t, digests[s.Digest], "%s: no comment of the schema has the digest %s", id, s.Digest)
+				require.True(t, digests[s.Digest], "%s: no comment of the schema has the digest %s", s.Place, s.Digest)
 			}
 		}
 		require.NotZero(t, found)
@@ -116,34 +126,70 @@ func digest(sentence string) string {
 }
 
 func TestADigestIgnoresMarkupAndSpace(t *testing.T) {
-	require.Equal(t, requirements.ByID()["2025-11-25/sampling/15"].Digest,
+	require.Equal(t, at("2025-11-25/sampling/15").Digest,
 		digest("Both parties **SHOULD** validate\n   message content"))
 }
 
 func TestEachStatementIsEnforcedOrExcluded(t *testing.T) {
 	enforced := enforcedBy()
 	for _, s := range requirements.Statements() {
-		checks := enforced[s.ID]
-		if s.Excluded != "" {
-			require.Empty(t, checks, "%s is both excluded and enforced", s.ID)
-		} else {
-			require.NotEmpty(t, checks, "no check enforces %s: add one, or exclude the statement with a reason", s.ID)
+		checks := enforced[s.Place]
+		if s.Excluded == "" {
+			require.NotEmpty(t, checks, "no check enforces %s: add one, or exclude the statement with a reason", s.Place)
 		}
 	}
 }
 
-func TestStatementIDsAreUnique(t *testing.T) {
-	require.Len(t, requirements.ByID(), len(requirements.Statements()))
+func TestNoCheckCitesAStatementThatAllRevisionsExclude(t *testing.T) {
+	for _, s := range catalogue() {
+		for _, c := range s.Checks {
+			for _, id := range c.Statements {
+				require.True(t, slices.ContainsFunc(check.AllRevisions(), func(r server.Revision) bool {
+					in := requirements.In(r, id)
+					return in != nil && in.Excluded == ""
+				}), "%s/%s cites %s", s.ID, c.ID, id)
+			}
+		}
+	}
+}
+
+func TestAnIDNamesOneStatementOfARevision(t *testing.T) {
+	seen, places := map[string]string{}, map[string][]string{}
+	for _, s := range requirements.Statements() {
+		key := string(s.Revision) + "/" + s.ID
+		require.Empty(t, seen[key], "%s and %s are both %s", seen[key], s.Place, s.ID)
+		require.Equal(t, s, *requirements.In(s.Revision, s.ID))
+		seen[key] = s.Place
+		_, place, _ := strings.Cut(s.Place, "/")
+		places[s.ID] = append(places[s.ID], place)
+	}
+	for id, at := range places {
+		if regexp.MustCompile(`/\d\d$`).MatchString(id) {
+			require.Contains(t, at, id, "%s looks like a place, and no revision has the statement there", id)
+		}
+		require.True(t, requirements.Known(id))
+	}
+	require.False(t, requirements.Known("sampling/99"))
+	require.Nil(t, requirements.In(server.V20251125, "mrtr/01"))
+}
+
+func TestPlacesAreUnique(t *testing.T) {
+	places := map[string]bool{}
+	for _, s := range requirements.Statements() {
+		require.False(t, places[s.Place], s.Place)
+		places[s.Place] = true
+	}
 }
 
 func TestEachStatementIsComplete(t *testing.T) {
 	for _, s := range requirements.Statements() {
-		require.Contains(t, check.AllRevisions(), s.Revision(), s.ID)
-		require.Regexp(t, `^[0-9-]{10}/[a-z-]+/(\d\d|[A-Za-z-]+)$`, s.ID)
-		require.True(t, strings.HasPrefix(s.URL, requirements.Site+string(s.Revision())+"/"), "%s: %s", s.ID, s.URL)
-		require.NotEmpty(t, s.Text, s.ID)
-		require.Contains(t, []report.Level{report.Must, report.Should, report.May}, s.Level, s.ID)
-		require.Regexp(t, `^([0-9a-f]{12})?$`, s.Digest, s.ID)
+		require.Contains(t, check.AllRevisions(), s.Revision, s.Place)
+		require.Regexp(t, `^[0-9-]{10}/[a-z-]+/(\d\d|[A-Za-z-]+)$`, s.Place)
+		require.Regexp(t, `^[a-z-]+/(\d\d|[A-Za-z-]+)$`, s.ID)
+		require.True(t, strings.HasPrefix(s.URL, requirements.Site+string(s.Revision)+"/"), "%s: %s", s.Place, s.URL)
+		require.NotEmpty(t, s.Text, s.Place)
+		require.Contains(t, []report.Level{report.Must, report.Should, report.May}, s.Level, s.Place)
+		require.Regexp(t, `^([0-9a-f]{12})?$`, s.Digest, s.Place)
 	}
 }
 
@@ -157,8 +203,8 @@ func TestChecksEnforceKnownStatements(t *testing.T) {
 			names = append(names, s.ID+"/"+c.ID)
 		}
 	}
-	for id, checks := range enforcedBy() {
-		require.NotNil(t, requirements.ByID()[id], "%s enforces %s, which is not in the table", checks[0], id)
+	for place, checks := range enforcedBy() {
+		require.NotNil(t, at(place), "%s enforces %s, which is not in the table", checks[0], place)
 		require.Subset(t, names, checks)
 	}
 	require.Subset(t, enforcedBy()["2025-11-25/sampling/08"],

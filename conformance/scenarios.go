@@ -74,7 +74,7 @@ type Check struct {
 	// Legitimate are the changes that the rule allows, with the sentence or the reason that does; nil for other rules.
 	Legitimate []Change
 
-	enforces []string // The IDs of all statements behind the rule.
+	enforces []string // The places of all statements behind the rule.
 }
 
 // Change is a change that a correct client may make between its two wires.
@@ -107,13 +107,18 @@ func Scenarios() []Scenario {
 
 func describe(s *check.Scenario, c *check.Check) Check {
 	d := Check{
-		ID: s.ID + "/" + c.ID, Rule: c.Rule, Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Statements,
+		ID: s.ID + "/" + c.ID, Rule: c.Rule, Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix,
 		Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
 	}
 	d.Legitimate = always.Legitimate(d.ID)
-	for _, r := range AllRevisions() {
-		if level, ok := c.Levels[r]; ok && slices.Contains(s.Revisions, r) {
-			d.Levels[r] = level
+	for _, r := range s.Revisions {
+		level, ok := c.Levels[r]
+		if !ok {
+			continue
+		}
+		d.Levels[r] = level
+		for _, statement := range c.Enforces(r) {
+			d.enforces = append(d.enforces, statement.Place)
 		}
 		if req := c.Requirement(r); req != nil {
 			d.Requirements = append(d.Requirements, *req)

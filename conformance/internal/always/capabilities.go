@@ -16,7 +16,7 @@ var capabilitiesConstant = check.Check{
 	Rule: "A retry MUST declare what its call declares, and a later session of the client declares what the first one " +
 		"does",
 	Levels:     check.Levels(report.Robust, report.Must),
-	Statements: []string{"2026-07-28/basic/31", "2026-07-28/mrtr/02", "2026-07-28/sampling/06"},
+	Statements: []string{"basic/31", "mrtr/02", "sampling/06"},
 	Cause:      "the code that retries, or reconnects, builds its request without the handlers that the first one knows",
 	Fix:        "Keep the declared capabilities in one place, and send them with every request or initialize.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {

@@ -14,7 +14,7 @@ var tokenUnique = check.Check{
 	ID:         "token-unique",
 	Rule:       "The client's own progress tokens MUST be unique among its requests in progress",
 	Levels:     check.SinceTools(report.Must),
-	Statements: []string{"2025-11-25/progress/02", "2026-07-28/progress/03"},
+	Statements: []string{"progress/03"},
 	Cause:      "the token is a constant, or a counter of its own for each kind of request",
 	Fix:        "Use a token that no other request has, such as the id of the request.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {

@@ -49,13 +49,12 @@ func (d *difference) explain(v check.Verdict) check.Verdict {
 }
 
 var (
-	choiceModes = []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10", "2025-11-25/sampling/10",
-		"2026-07-28/sampling/11"}
-	messageSchema = []string{"2025-11-25/schema/SamplingMessage", "2026-07-28/schema/SamplingMessage"}
+	choiceModes   = []string{"sampling/10", "sampling/11"}
+	messageSchema = []string{"schema/SamplingMessage"}
 )
 
 // oneRequest is the statement that the messages of one request are not kept for another.
-const oneRequest = "2026-07-28/sampling/14"
+const oneRequest = "sampling/14"
 
 const (
 	writtenAnew   = "arguments are parsed into types and written anew, which loses or changes members"

@@ -13,15 +13,14 @@ import (
 )
 
 // Before 2025-11-25, one statement has all rules of responses.
-var responsesRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/05"}
+var responsesRule = []string{"basic/05"}
 
 var envelope = check.Check{
 	ID: "envelope",
 	Rule: `Every message MUST have "jsonrpc": "2.0"; a response MUST have the id of its request, and either a result or ` +
 		"an error",
-	Levels: check.Must,
-	Statements: append([]string{"2025-03-26/basic/messages", "2025-06-18/basic/messages", "2025-11-25/basic/01",
-		"2026-07-28/basic/01", "2025-11-25/basic/08"}, responsesRule...),
+	Levels:     check.Must,
+	Statements: append([]string{"basic/messages", "basic/01", "basic/13"}, responsesRule...),
 	Cause: "messages are built by hand; ids are held in a variable of one type, so a number becomes a string, or a " +
 		"float64 that rounds it; or an unset error is written as null",
 	Fix: `Begin every message with "jsonrpc": "2.0". Keep the id as raw JSON, and send it back unchanged. Omit error ` +
@@ -44,7 +43,7 @@ var envelope = check.Check{
 var oneResponse = check.Check{
 	ID:     "one-response",
 	Rule:   "The client MUST NOT send more than one response to a request",
-	Levels: check.InLegacy(report.Must), Statements: append(responsesRule, "2025-11-25/basic/01"),
+	Levels: check.InLegacy(report.Must), Statements: append(responsesRule, "basic/01"),
 	Cause: "a retry posts the response again without a look at whether the first one was accepted",
 	Fix:   "Send one response for each request id. Do not send a response again that the server accepted.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
@@ -168,8 +167,7 @@ func (o *open) match(p *response, session string) {
 var errorShape = check.Check{
 	ID:     "error-shape",
 	Rule:   "An error MUST have an integer code and a message",
-	Levels: check.InLegacy(report.Must), Statements: append(responsesRule[:2:2], "2025-11-25/basic/09",
-		"2025-11-25/basic/10"),
+	Levels: check.InLegacy(report.Must), Statements: append([]string{"basic/14", "basic/15"}, responsesRule...),
 	Cause: "the error of a library is passed on, with a string as code, or as a string in place of the error object",
 	Fix:   `Return {"code": -32603, "message": "…"}, or a more specific code.`,
 	JudgeSession: func(s *evidence.Session) check.Verdict {

@@ -16,11 +16,9 @@ var initialized = check.Check{
 	ID: "initialized",
 	Rule: "The client MUST send notifications/initialized after the response to initialize, whose clientInfo MUST have " +
 		"a name and a version",
-	Levels: check.InLegacy(report.Must),
-	Statements: []string{"2025-03-26/lifecycle/initialized", "2025-06-18/lifecycle/initialized",
-		"2025-11-25/lifecycle/initialized", "2025-03-26/schema/Implementation", "2025-06-18/schema/Implementation",
-		"2025-11-25/schema/Implementation"},
-	Cause: "the client calls tools right after initialize, or leaves clientInfo empty",
+	Levels:     check.InLegacy(report.Must),
+	Statements: []string{"lifecycle/initialized", "schema/Implementation"},
+	Cause:      "the client calls tools right after initialize, or leaves clientInfo empty",
 	Fix: "Send name and version as clientInfo. Once the server has responded to initialize, send " +
 		"notifications/initialized, then the first request.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {

@@ -43,7 +43,7 @@ var acceptHeader = check.Check{
 	ID:         "accept-header",
 	Rule:       "A POST MUST accept JSON and event streams, and a GET event streams",
 	Levels:     check.SinceTools(report.Must),
-	Statements: []string{"2025-11-25/transports/08", "2025-11-25/transports/15", "2026-07-28/streamable-http/03"},
+	Statements: []string{"streamable-http/03", "transports/15"},
 	Cause:      "the header is the default of an HTTP library: plain JSON only, or a wildcard",
 	Fix:        "Send Accept: application/json, text/event-stream with every POST, and text/event-stream with a GET.",
 	JudgeSession: eachHTTPRequest("every request accepts the required media types",
@@ -73,13 +73,12 @@ func mediaTypes(header string) []string {
 }
 
 var oneMessage = check.Check{
-	ID:     "one-message",
-	Rule:   "The client MUST send every message in a POST of its own",
-	Levels: check.SinceTools(report.Must),
-	Statements: []string{"2025-11-25/transports/06", "2025-11-25/transports/07", "2025-11-25/transports/09",
-		"2026-07-28/streamable-http/01", "2026-07-28/streamable-http/02", "2026-07-28/streamable-http/05"},
-	Cause: "the client sends batches, which only 2025-03-26 has",
-	Fix:   "Send each request, notification and response in a POST of its own.",
+	ID:         "one-message",
+	Rule:       "The client MUST send every message in a POST of its own",
+	Levels:     check.SinceTools(report.Must),
+	Statements: []string{"streamable-http/01", "streamable-http/02", "streamable-http/05"},
+	Cause:      "the client sends batches, which only 2025-03-26 has",
+	Fix:        "Send each request, notification and response in a POST of its own.",
 	JudgeSession: eachHTTPRequest("every POST had one message",
 		func(_ *evidence.Session, e *trace.Event, _ *evidence.Message) *check.Verdict {
 			raw := strings.TrimLeft(string(e.Frame.Raw), " \t\r\n")
@@ -92,7 +91,7 @@ var sessionHeaders = check.Check{
 	ID:         "session-headers",
 	Rule:       "Every request after initialize, and every response, MUST have the session id and the protocol version",
 	Levels:     check.InNewestLegacy(report.Must),
-	Statements: []string{"2025-11-25/transports/23", "2025-11-25/transports/20", "2025-11-25/transports/24"},
+	Statements: []string{"transports/23", "transports/20", "transports/24"},
 	Cause:      "the code that posts responses does not set the headers",
 	Fix:        "Send Mcp-Session-Id and MCP-Protocol-Version with every request and response except initialize.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {

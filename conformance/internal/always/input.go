@@ -32,7 +32,7 @@ func retries(e *evidence.Case) iter.Seq2[*request, *request] {
 var inputKeys = check.Check{
 	ID:     "input-keys",
 	Rule:   "A retry MUST have a response under every key of inputRequests, and no other",
-	Levels: check.InModern(report.Must), Statements: []string{"2026-07-28/mrtr/22"},
+	Levels: check.InModern(report.Must), Statements: []string{"mrtr/22"},
 	Cause: "the client fulfils only one input request, or only those of one kind; it leaves out what was declined or " +
 		"failed; or it uses keys of its own",
 	Fix: "Build inputResponses from the keys of inputRequests, as they are. Retry only when every key has a response. " +
@@ -68,7 +68,7 @@ var inputKeys = check.Check{
 var isolation = check.Check{
 	ID:     "isolation",
 	Rule:   "The client MUST NOT send the input or requestState of a call in another request",
-	Levels: check.InModern(report.Must), Statements: []string{"2026-07-28/mrtr/28"},
+	Levels: check.InModern(report.Must), Statements: []string{"mrtr/28"},
 	Cause: "calls of a client or a tool share their params, and what a retry adds remains there",
 	Fix:   "Add inputResponses and requestState to a copy of the call's params, for that retry only.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {

@@ -11,7 +11,7 @@ import (
 var maxTokens = check.Check{
 	ID:     "max-tokens",
 	Rule:   "Every model request allows at most maxTokens",
-	Levels: check.Levels(report.Robust, report.Must), Statements: []string{"2026-07-28/sampling/18"},
+	Levels: check.Levels(report.Robust, report.Must), Statements: []string{"sampling/18"},
 	Cause: "a default or minimum of the client replaces the server's maxTokens, in every request or only in a later round",
 	Fix:   "Pass maxTokens on, or less, with every request to the model.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -21,7 +21,7 @@ func someRequest(s *evidence.Session, pass string) check.Verdict {
 var clientInfo = check.Check{
 	ID:     "client-info",
 	Rule:   "Every request SHOULD have the client's name and version in its _meta",
-	Levels: check.InModern(report.Should), Statements: []string{"2026-07-28/basic/33"},
+	Levels: check.InModern(report.Should), Statements: []string{"basic/33"},
 	Cause: "the clientInfo of initialize was not moved into _meta",
 	Fix: "Set " + evidence.MetaInfo + " with name and version in params._meta of each request, " +
 		"unless the user wants it omitted.",
@@ -41,10 +41,8 @@ var httpHeaders = check.Check{
 	ID:     "http-headers",
 	Rule:   "The headers of every POST MUST repeat the version, the method and, if it has one, the name of its body",
 	Levels: check.InModern(report.Must),
-	Statements: []string{
-		"2026-07-28/streamable-http/10", "2026-07-28/streamable-http/04",
-		"2026-07-28/streamable-http/08", "2026-07-28/streamable-http/09", "2026-07-28/streamable-http/22",
-	},
+	Statements: []string{"streamable-http/10", "streamable-http/04", "streamable-http/08", "streamable-http/09",
+		"streamable-http/22"},
 	Cause: "the headers are set once per connection, or a retry is sent without them",
 	Fix: "Set MCP-Protocol-Version, Mcp-Method and, for tools/call, prompts/get and resources/read, Mcp-Name from the " +
 		"body of each request. Encode a name that is not plain ASCII as =?base64?…?=.",
@@ -105,7 +103,7 @@ func wrongHeader(r *evidence.ClientRequest) *check.Verdict {
 var metaFields = check.Check{
 	ID:     "meta-fields",
 	Rule:   "Every request MUST have the protocol version and the client's capabilities in its _meta",
-	Levels: check.InModern(report.Must), Statements: []string{"2026-07-28/basic/31", "2026-07-28/mrtr/02"},
+	Levels: check.InModern(report.Must), Statements: []string{"basic/31", "mrtr/02"},
 	Cause: "only the first request has them, or a retry is built without them",
 	Fix: "Set " + evidence.MetaVersion + " and " + evidence.MetaCapabilities +
 		" in params._meta of each request, retries included.",

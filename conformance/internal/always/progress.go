@@ -12,7 +12,7 @@ import (
 var progressTokens = check.Check{
 	ID:     "progress-tokens",
 	Rule:   "The client MUST report progress only under tokens of the server's requests",
-	Levels: check.InNewestLegacy(report.Must), Statements: []string{"2025-11-25/progress/07"},
+	Levels: check.InNewestLegacy(report.Must), Statements: []string{"progress/08"},
 	Cause: "the token is rebuilt from the request's id, or made a string",
 	Fix:   "Send back the progressToken of the request as it came, with its type. Without a token, report nothing.",
 	JudgeSession: eachProgress("all progress has a token of the server",
@@ -27,7 +27,7 @@ var progressRises = check.Check{
 	ID:         "progress-rises",
 	Rule:       "The client MUST increase the progress of a request with each notification",
 	Levels:     check.InNewestLegacy(report.Must),
-	Statements: []string{"2025-11-25/progress/04"},
+	Statements: []string{"progress/05"},
 	Cause:      "each notification has the same progress, it is sent twice, or a new attempt starts to count again",
 	Fix:        "Count on, even if the total is unknown or the client asks the model again.",
 	JudgeSession: eachProgress("progress increases",

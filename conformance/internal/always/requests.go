@@ -42,12 +42,9 @@ var validMessage = check.Check{
 	ID:     "valid-message",
 	Rule:   "A request, a notification or a task of the client MUST be valid against the revision's schema",
 	Levels: check.Must, Negotiated: true,
-	Statements: []string{"2025-03-26/basic/messages", "2025-06-18/basic/messages", "2025-11-25/basic/01",
-		"2026-07-28/basic/01", "2025-03-26/schema/ClientCapabilities", "2025-06-18/schema/ClientCapabilities",
-		"2025-11-25/schema/ClientCapabilities", "2026-07-28/schema/ClientCapabilities", "2025-11-25/progress/01",
-		"2026-07-28/progress/02"},
-	Cause: "an unset value is written as null, or one kind of request is built without what the others have",
-	Fix:   "Build every message from the types of the schema. Omit what has no value.",
+	Statements: []string{"basic/messages", "basic/01", "schema/ClientCapabilities", "progress/02"},
+	Cause:      "an unset value is written as null, or one kind of request is built without what the others have",
+	Fix:        "Build every message from the types of the schema. Omit what has no value.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
 		judged := 0
 		created := map[string]bool{}
@@ -165,10 +162,9 @@ var requestIDs = check.Check{
 	ID:     "request-ids",
 	Rule:   "The id of a request MUST be a string or an integer that is new in the session",
 	Levels: check.Must, Negotiated: true,
-	Statements: []string{"2025-03-26/basic/messages", "2025-06-18/basic/messages", "2025-11-25/basic/02",
-		"2025-11-25/basic/03", "2025-11-25/basic/04", "2026-07-28/basic/02", "2026-07-28/basic/03"},
-	Cause: "the id is unset or a fraction, or the client counts ids per connection or per kind of request",
-	Fix:   "Count requests over the whole session, or generate a new string for each.",
+	Statements: []string{"basic/messages", "basic/02", "basic/03", "basic/unique-ids"},
+	Cause:      "the id is unset or a fraction, or the client counts ids per connection or per kind of request",
+	Fix:        "Count requests over the whole session, or generate a new string for each.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
 		type key struct{ session, id string }
 		used := map[key]evidence.Place{}

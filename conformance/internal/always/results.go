@@ -87,7 +87,7 @@ var roleAssistant = check.Check{
 var validResult = check.Check{
 	ID:     "valid-result",
 	Rule:   "A result MUST be valid against the revision's schema",
-	Levels: check.Must, Statements: append(check.ResultSchema, "2025-11-25/basic/06"),
+	Levels: check.Must, Statements: append(check.ResultSchema, "basic/06"),
 	Cause: "an empty completion becomes null, a block in the provider's own format is passed on, or a required field is " +
 		"missing; in 2026-07-28, the result is wrapped in a response",
 	Fix: "Build the result from the types of the revision. For an empty completion, send a text block with an empty " +

@@ -31,7 +31,7 @@ func eachRetry(pass string, fault func(e *evidence.Case, from, retry *request) *
 var newID = check.Check{
 	ID:     "new-id",
 	Rule:   "A retry MUST have a new JSON-RPC id",
-	Levels: check.InModern(report.Must), Statements: []string{"2026-07-28/mrtr/27"},
+	Levels: check.InModern(report.Must), Statements: []string{"mrtr/27"},
 	Cause: "the client sends the stored request again with its old id",
 	Fix:   "Generate a new id for every retry.",
 	Judge: eachRetry("every retry has a new id", func(e *evidence.Case, from, retry *request) *check.Verdict {
@@ -74,7 +74,7 @@ func idOf(r *request) evidence.Place { return evidence.Place{Ref: r.Ref, Path: "
 var sameParams = check.Check{
 	ID:     "same-params",
 	Rule:   "A retry MUST repeat the method, the name or uri, and the arguments of the request",
-	Levels: check.InModern(report.Must), Statements: []string{"2026-07-28/mrtr/22"},
+	Levels: check.InModern(report.Must), Statements: []string{"mrtr/22"},
 	Cause: "the client omits the arguments in the retry, or shares the params with another call",
 	Fix:   "Keep the params of the call. Add inputResponses and requestState to a copy of them.",
 	Judge: eachRetry("the retries repeat the request", func(_ *evidence.Case, from, retry *request) *check.Verdict {
@@ -136,7 +136,7 @@ var stateEchoed = check.Check{
 	ID:         "state-echoed",
 	Rule:       "A retry MUST contain the requestState of the result, unchanged, and none if the result has none",
 	Levels:     check.InModern(report.Must),
-	Statements: []string{"2026-07-28/mrtr/24", "2026-07-28/mrtr/03", "2026-07-28/mrtr/25", "2026-07-28/mrtr/26"},
+	Statements: []string{"mrtr/24", "mrtr/03", "mrtr/25", "mrtr/26"},
 	Cause: "the client parses and rewrites the state, cuts it, keeps that of an earlier round, or omits an empty one " +
 		"(omitempty in Go, a truth test in JavaScript or Python)",
 	Fix: "Treat requestState as an opaque string. Build each retry from the call and the latest result only, and test " +

@@ -12,12 +12,10 @@ import (
 )
 
 var noSecret = check.Check{
-	ID: "no-secret",
-	Statements: []string{
-		"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25",
-	},
-	Rule:   "The client MUST NOT send the provider's key, its cookies or the account's ID to the server",
-	Levels: check.Must,
+	ID:         "no-secret",
+	Statements: []string{"sampling/25"},
+	Rule:       "The client MUST NOT send the provider's key, its cookies or the account's ID to the server",
+	Levels:     check.Must,
 	Cause: "the client forwards the text of an error that quotes the key, the account or a URL with the key; " +
 		"or one HTTP client sends the model's headers to the server, too",
 	Fix: "Write an error message of your own, and log the provider's text and headers. " +

@@ -4,7 +4,6 @@ package check
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
@@ -49,8 +48,9 @@ type Check struct {
 	Rule string
 	// Levels say how binding the rule is, by revision. A check is not judged in a revision without a level.
 	Levels map[server.Revision]report.Level
-	// Statements are the IDs of the statements of the specification that the rule enforces (package requirements).
-	// Reports name the first one of a revision. A level must not be stricter than the statements of its revision.
+	// Statements are the IDs of the statements of the specification that the rule enforces (package requirements), in
+	// each revision that makes them and does not exclude them. Reports name the first one of a revision. A level must not
+	// be stricter than the statements of its revision.
 	Statements []string
 	// Cases are the IDs of the cases that the check judges, without the scenario; nil for all cases of the scenario.
 	Cases []string
@@ -79,15 +79,27 @@ func (c *Check) Requirement(revision server.Revision) *report.Requirement {
 	return firstOf(c.Statements, revision)
 }
 
+// Enforces returns the statements that the check enforces in a revision.
+func (c *Check) Enforces(revision server.Revision) []*requirements.Statement {
+	return enforced(c.Statements, revision)
+}
+
 // firstOf returns the first of the statements that a revision makes; nil for none.
 func firstOf(statements []string, revision server.Revision) *report.Requirement {
-	for _, id := range statements {
-		if strings.HasPrefix(id, string(revision)+"/") {
-			s := requirements.ByID()[id]
-			return &report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text}
-		}
+	if all := enforced(statements, revision); len(all) > 0 {
+		return &report.Requirement{ID: all[0].Place, URL: all[0].URL, Text: all[0].Text}
 	}
 	return nil
+}
+
+func enforced(ids []string, revision server.Revision) []*requirements.Statement {
+	var all []*requirements.Statement
+	for _, id := range ids {
+		if s := requirements.In(revision, id); s != nil && s.Excluded == "" {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // CasesOf returns the IDs of the scenario's cases that the check judges.

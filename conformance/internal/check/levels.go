@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
@@ -79,10 +78,8 @@ func (c *Check) founded(revision server.Revision) error {
 		return nil
 	}
 	highest := -1
-	for _, id := range c.Statements {
-		if s := requirements.ByID()[id]; s != nil && s.Revision() == revision {
-			highest = max(highest, strictness(s.Level))
-		}
+	for _, s := range c.Enforces(revision) {
+		highest = max(highest, strictness(s.Level))
 	}
 	if highest < strictness(level) {
 		return fmt.Errorf("level %s in %s needs a statement of that level, found none", level, revision)

@@ -90,7 +90,7 @@ func (v *validation) references(id string, c *Check, cases map[string]bool) {
 		}
 	}
 	for _, statement := range c.Statements {
-		if requirements.ByID()[statement] == nil {
+		if !requirements.Known(statement) {
 			v.add("check %s: unknown statement %s", id, statement)
 		}
 	}

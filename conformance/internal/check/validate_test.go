@@ -67,15 +67,14 @@ func TestValidateReportsEachMistake(t *testing.T) {
 		"check of another revision": {one(func(c *Check) { c.Levels = BeforeTools(report.Robust) }),
 			"check s/one: no level in any revision of the scenario"},
 		"unknown case": {two(func(c *Check) { c.Cases = []string{"c"} }), "check s/two: unknown case c"},
-		"unknown statement": {one(func(c *Check) { c.Statements = []string{"2025-11-25/none/1"} }),
-			"check s/one: unknown statement 2025-11-25/none/1"},
-		"MUST without a statement": {two(func(c *Check) { c.Statements = ResultSchema[:3] }),
+		"unknown statement": {one(func(c *Check) { c.Statements = []string{"none/1"} }),
+			"check s/one: unknown statement none/1"},
+		"MUST without a statement": {two(func(c *Check) { c.Statements = []string{"basic/unique-ids"} }),
 			"check s/two: level MUST in 2026-07-28 needs a statement of that level, found none"},
 		"SHOULD without a statement": {one(func(c *Check) { c.Levels = Levels(report.Should, report.Robust) }),
 			"check s/one: level SHOULD in 2025-11-25 needs a statement of that level, found none"},
 		"MUST on a SHOULD statement": {two(func(c *Check) {
-			c.Statements = []string{"2025-11-25/sampling/16",
-				ResultSchema[3]}
+			c.Statements = []string{"sampling/23", "sampling/18"}
 		}), "check s/two: level MUST in 2025-11-25 needs a statement of that level, found none"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,8 @@
 // round-trip requests and timeouts, including the duties of servers and users. Of the other pages (basic, transports,
 // tasks, ping, the schema's comments on sampling) it holds the sentences that bind clients; of the revisions before
 // 2025-11-25 only what checks enforce.
+//
+// Checks cite a statement by one ID for all revisions, "sampling/11". Its number on the page differs by revision.
 package requirements
 
 import (
@@ -25,12 +27,15 @@ import (
 const Site = "https://modelcontextprotocol.io/specification/"
 
 // Balance are the statements that every tool use gets its result.
-var Balance = []string{"2025-11-25/sampling/08", "2026-07-28/sampling/09"}
+var Balance = []string{"sampling/09"}
 
-// Statement is one normative statement of one revision, in our own words.
+// Statement is one normative statement in one revision, in our own words.
 type Statement struct {
-	// ID is revision, page and number or name, such as "2025-11-25/sampling/05". It is stable.
+	// ID names the statement in all revisions that make it, such as "sampling/11". Checks cite it. It is stable.
 	ID string
+	// Place is revision, page, and number or name on the page, such as "sampling/11". Reports name it.
+	Place    string
+	Revision server.Revision
 	// URL leads to the section of the statement, or to its page.
 	URL string
 	// Level is the level of its keyword, the stricter of two. A type of the schema is a MUST.
@@ -43,47 +48,64 @@ type Statement struct {
 	Excluded string
 }
 
-// Revision returns the revision that the statement belongs to.
-func (s *Statement) Revision() server.Revision {
-	revision, _, _ := strings.Cut(s.ID, "/")
-	return server.Revision(revision)
-}
-
 //go:embed statements.json
 var source []byte
 
 // table is the content of statements.json.
 type table struct {
-	// Pages are the pages in their order, each with its path below the revision's root.
-	Pages []struct{ Revision, Name, Path string }
+	Revisions []revision
 	// Reasons are why statements are excluded, by name.
 	Reasons    map[string]string
 	Statements []entry
 }
 
-// entry is one statement in all revisions that make it.
+// revision is a revision of the specification, oldest first.
+type revision struct {
+	Revision server.Revision
+	// Like is an earlier revision. This one has its pages and its statements, as far as it does not list its own.
+	Like server.Revision
+	// Pages are the pages in their order, each with its path below the revision's root.
+	Pages []struct{ Name, Path string }
+}
+
+// entry is a statement, in all revisions that make it in the same words. Two entries have the same ID if they differ
+// in level, sentence or our words for it. No revision has both.
 type entry struct {
+	// ID is page and number in the newest revision when the statement was listed, or a name if the number is taken.
+	ID     string
 	Level  report.Level
 	Digest string
 	Text   string
-	// At is where it stands, by revision: page/number#anchor.
-	At map[string]string
+	// At is where it stands, by revision: page/number#anchor. "" removes it from a revision that is like another.
+	At map[server.Revision]string
 	// Excluded is the reason, or its name, by revision; "*" for all revisions.
-	Excluded map[string]string
+	Excluded map[server.Revision]string
 }
 
 // statements are read when they are needed, so that a command that judges nothing starts faster.
 var statements = sync.OnceValue(func() []Statement { return read(source) })
 
-// ByID returns the statements by their IDs. Read only.
-var ByID = sync.OnceValue(func() map[string]*Statement {
+// byID holds the statements by revision and ID.
+var byID = sync.OnceValue(func() map[server.Revision]map[string]*Statement {
 	all := statements()
-	table := make(map[string]*Statement, len(all))
+	index := map[server.Revision]map[string]*Statement{}
 	for i := range all {
-		table[all[i].ID] = &all[i]
+		s := &all[i]
+		if index[s.Revision] == nil {
+			index[s.Revision] = map[string]*Statement{}
+		}
+		index[s.Revision][s.ID] = s
 	}
-	return table
+	return index
 })
+
+// In returns the statement with an ID in a revision; nil if the revision has none. Read only.
+func In(revision server.Revision, id string) *Statement { return byID()[revision][id] }
+
+// Known reports whether some revision has a statement with the ID.
+func Known(id string) bool {
+	return slices.ContainsFunc(statements(), func(s Statement) bool { return s.ID == id })
+}
 
 // Statements returns a copy of the table, by revision, page and place on the page.
 func Statements() []Statement { return slices.Clone(statements()) }
@@ -97,28 +119,59 @@ func read(source []byte) []Statement {
 		panic(fmt.Sprintf("requirements: statements.json: %v", err))
 	}
 	var all []Statement
-	for _, page := range t.Pages {
-		var here []Statement
-		for i := range t.Statements {
-			e := &t.Statements[i]
-			if name, ok := strings.CutPrefix(e.At[page.Revision], page.Name+"/"); ok {
-				here = append(here, t.statement(e, page.Revision, page.Name, page.Path, name))
+	for _, r := range t.Revisions {
+		for _, page := range t.pages(r) {
+			var here []Statement
+			for i := range t.Statements {
+				e := &t.Statements[i]
+				if name, ok := strings.CutPrefix(t.of(e.At, r.Revision), page.Name+"/"); ok {
+					here = append(here, t.statement(e, r.Revision, page.Name, page.Path, name))
+				}
 			}
+			slices.SortStableFunc(here, func(a, b Statement) int { return strings.Compare(a.Place, b.Place) })
+			all = append(all, here...)
 		}
-		slices.SortStableFunc(here, func(a, b Statement) int { return strings.Compare(a.ID, b.ID) })
-		all = append(all, here...)
 	}
 	return all
 }
 
-func (t *table) statement(e *entry, revision, page, path, name string) Statement {
+// pages returns the pages of a revision: its own ones, or those of the revision that it is like.
+func (t *table) pages(r revision) []struct{ Name, Path string } {
+	for r.Pages == nil && r.Like != "" {
+		r = t.revision(r.Like)
+	}
+	return r.Pages
+}
+
+func (t *table) revision(name server.Revision) revision {
+	i := slices.IndexFunc(t.Revisions, func(r revision) bool { return r.Revision == name })
+	if i < 0 {
+		panic("requirements: statements.json: unknown revision " + name)
+	}
+	return t.Revisions[i]
+}
+
+// of returns the value for a revision, or for the revision that it is like; "" if there is none.
+func (t *table) of(values map[server.Revision]string, name server.Revision) string {
+	for name != "" {
+		if value, ok := values[name]; ok {
+			return value
+		}
+		name = t.revision(name).Like
+	}
+	return ""
+}
+
+func (t *table) statement(e *entry, revision server.Revision, page, path, name string) Statement {
 	name, anchor, _ := strings.Cut(name, "#")
-	s := Statement{ID: revision + "/" + page + "/" + name, URL: Site + revision + "/" + path, Level: e.Level, Text: e.Text,
-		Digest: e.Digest}
+	s := Statement{
+		ID: e.ID, Place: fmt.Sprintf("%s/%s/%s", revision, page, name), Revision: revision,
+		URL: fmt.Sprintf("%s%s/%s", Site, revision, path), Level: e.Level, Text: e.Text, Digest: e.Digest,
+	}
 	if anchor != "" {
 		s.URL += "#" + anchor
 	}
-	reason := cmp.Or(e.Excluded[revision], e.Excluded["*"])
+	reason := cmp.Or(t.of(e.Excluded, revision), e.Excluded["*"])
 	s.Excluded = cmp.Or(t.Reasons[reason], reason)
 	return s
 }

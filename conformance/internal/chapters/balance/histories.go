@@ -35,13 +35,13 @@ var (
 // The statements of the specification about histories. 2025-11-25 names the error code for a missing result and for
 // mixed content.
 var (
-	noResultFor  = []string{codeNamed, "2025-11-25/sampling/08", "2026-07-28/sampling/09"}
-	mixedContent = []string{codeNamed, "2025-11-25/sampling/07", "2026-07-28/sampling/08"}
-	unknownUse   = []string{"2025-11-25/schema/07", "2026-07-28/schema/07"}
-	validContent = []string{"2025-11-25/sampling/15", "2026-07-28/sampling/22"}
+	noResultFor  = []string{codeNamed, "sampling/09"}
+	mixedContent = []string{codeNamed, "sampling/08"}
+	unknownUse   = []string{"schema/07"}
+	validContent = []string{"sampling/22"}
 )
 
-const codeNamed = "2025-11-25/sampling/13"
+const codeNamed = "sampling/error-codes"
 
 const passedOn = "the handler passes every history on to the model, without validation"
 

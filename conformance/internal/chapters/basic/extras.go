@@ -79,7 +79,7 @@ var metaPreserved = check.Check{
 	ID: "meta-preserved", Cases: []string{"meta"},
 	Rule:       "The _meta of tool uses and tool results SHOULD be preserved",
 	Levels:     check.SinceTools(report.Should),
-	Statements: []string{"2025-11-25/schema/08", "2026-07-28/schema/08", "2025-11-25/schema/15", "2026-07-28/schema/15"},
+	Statements: []string{"schema/08", "schema/15"},
 	Requests:   1, Needs: []check.Need{providerHasMeta},
 	Cause: "blocks are copied through a type without _meta",
 	Fix:   "Copy _meta with every tool use and tool result.",

@@ -120,10 +120,8 @@ var hintsRespected = check.Check{
 	ID: "hints-respected", Cases: []string{"hints"},
 	Rule:   "Model hints SHOULD influence which model is called",
 	Levels: check.Advice, Requests: hintRounds, Needs: everyRoundHasModel,
-	Statements: []string{
-		"2025-03-26/sampling/security", "2025-06-18/sampling/security", "2025-11-25/sampling/16", "2026-07-28/sampling/23",
-	},
-	Cause: "the client does not read modelPreferences, or has only one model",
+	Statements: []string{"sampling/23"},
+	Cause:      "the client does not read modelPreferences, or has only one model",
 	Fix: "Call the first model whose name contains a hint, or an equivalent model of your own. " +
 		"Announce one-model if the client has only one.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -140,13 +138,13 @@ var hintsRespected = check.Check{
 }
 
 // preferencesRule is the comment on all preferences, before each field had its own.
-var preferencesRule = []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences"}
+var preferencesRule = []string{"schema/ModelPreferences"}
 
 var hintsInOrder = check.Check{
 	ID: "hints-in-order", Cases: []string{"hints"},
 	Rule:   "If the client uses hints, the first matching hint MUST win",
 	Levels: check.Must, Requests: hintRounds, Needs: everyRoundHasModel,
-	Statements: append(preferencesRule, "2025-11-25/schema/04", "2026-07-28/schema/04"),
+	Statements: append(preferencesRule, "schema/04"),
 	Cause:      "the client takes the first of its own models that matches any hint, or a later hint wins",
 	Fix:        "Loop over the hints in order, and take the first that matches one of the client's models.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -176,11 +174,9 @@ var hintSubstring = check.Check{
 	ID: "hint-substring", Cases: []string{"hints"},
 	Rule:   "A hint that is part of a model's name SHOULD match it",
 	Levels: check.Should, Requests: hintRounds, Needs: everyRoundHasModel,
-	Statements: []string{
-		"2025-03-26/schema/ModelHint", "2025-06-18/schema/ModelHint", "2025-11-25/schema/05", "2026-07-28/schema/05",
-	},
-	Cause: "the client looks hints up as complete names",
-	Fix:   "Match a hint against any part of a model's name.",
+	Statements: []string{"schema/05"},
+	Cause:      "the client looks hints up as complete names",
+	Fix:        "Match a hint against any part of a model's name.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models := modelsCalled(e)
 		small, parts := models[roundSmall], models[roundParts]
@@ -205,7 +201,7 @@ var hintsOverNumbers = check.Check{
 	ID: "hints-over-numbers", Cases: []string{"hints"},
 	Rule:   "Hints SHOULD take precedence over numeric priorities",
 	Levels: check.Should, Requests: hintRounds, Needs: everyRoundHasModel,
-	Statements: append(preferencesRule, "2025-11-25/schema/06", "2026-07-28/schema/06"),
+	Statements: append(preferencesRule, "schema/06"),
 	Cause:      "the client scores models by the numbers, and uses hints only for a tie",
 	Fix:        "Filter the models by the hints first. Let the numbers choose among the rest.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -82,7 +82,7 @@ var singleAndArray = check.Check{
 	ID: "single-and-array", Cases: []string{"blocks"},
 	Rule:       "The client MUST accept content as a block and as an array of blocks",
 	Levels:     check.SinceTools(report.Must),
-	Statements: []string{"2025-11-25/schema/SamplingMessage", "2026-07-28/schema/SamplingMessage"},
+	Statements: []string{"schema/SamplingMessage"},
 	Requests:   1,
 	Cause:      "the client's message type has only one of the two forms",
 	Fix:        "Read content that is not an array as an array of one block.",

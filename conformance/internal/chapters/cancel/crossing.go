@@ -41,7 +41,7 @@ var race = check.Check{
 	ID: "race", Cases: []string{"crossing"},
 	Rule:       "The client MUST handle a cancel that crosses its response, and continue with later requests",
 	Levels:     check.InLegacy(report.Must),
-	Statements: []string{"2025-03-26/cancellation/timing", "2025-06-18/cancellation/timing", "2025-11-25/cancellation/07"},
+	Statements: []string{"cancellation/16"},
 	Results:    1,
 	Cause:      "the client treats a request as running while it sends the response, and the cancel hits the next request",
 	Fix:        "Decide once, under a lock, whether a request is answered or cancelled. Keep nothing of it after that.",

@@ -51,9 +51,7 @@ var inFlight = gated("cancel/in-flight", func(gate *story.Gate) server.Handler {
 const lateAnswer = time.Second
 
 // The statements on the receiver of a cancel did not change from revision to revision.
-var cancelBehavior = []string{
-	"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/04",
-}
+var cancelBehavior = []string{"cancellation/behavior", "cancellation/stops"}
 
 // cancelledInFlight needs a first sampling request that the server cancelled.
 func cancelledInFlight(e *evidence.Case) *check.Verdict {

@@ -128,7 +128,7 @@ var endedCall = check.Check{
 	ID: "ended-call", Cases: []string{"call-while-sampling"},
 	Rule:       "The client MUST NOT cancel a call that ended with an InputRequiredResult",
 	Levels:     check.InModern(report.Must),
-	Statements: []string{"2026-07-28/cancellation/11"}, Requests: 1, Needs: []check.Need{abandoned},
+	Statements: []string{"cancellation/11"}, Requests: 1, Needs: []check.Need{abandoned},
 	Cause: "abandoning a call cancels its latest request, even if the server has responded to it",
 	Fix:   "Cancel only requests without a response. After an InputRequiredResult, just do not retry the call.",
 	Judge: func(e *evidence.Case) check.Verdict {

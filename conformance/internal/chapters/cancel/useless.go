@@ -114,9 +114,7 @@ var malformedCancel = ignoring(check.Check{
 // ignoring completes a check that the client ignores the cancels of its case.
 func ignoring(c check.Check) check.Check {
 	c.Levels = check.InLegacy(report.Should)
-	c.Statements = []string{
-		"2025-03-26/cancellation/errors", "2025-06-18/cancellation/errors", "2025-11-25/cancellation/10",
-	}
+	c.Statements = []string{"cancellation/19"}
 	c.Results, c.Needs, c.Judge = 1, []check.Need{uselessCancelSent}, ignoresCancel
 	return c
 }
@@ -200,7 +198,7 @@ var cancelNotAnswered = check.Check{
 	ID: "cancel-not-answered", Cases: []string{"unknown-request", "finished-request", "not-well-formed"},
 	Rule:       "The client MUST NOT respond to a cancel, because it is a notification",
 	Levels:     check.InLegacy(report.Must),
-	Statements: []string{"2025-03-26/basic/notifications", "2025-06-18/basic/notifications", "2025-11-25/basic/11"},
+	Statements: []string{"basic/notifications", "basic/21"},
 	Results:    1,
 	Cause:      "the client sends an error for what it does not understand; or a cancelled request gets a second response",
 	Fix:        "Respond only to requests. Send nothing, not even an error, for a message without an id.",

@@ -36,10 +36,7 @@ var callWhileWorking = story.Gated(harness.Case{ID: "cancel/call-while-working",
 	})
 
 // cancelsCall are the statements on how a client cancels a request.
-var cancelsCall = []string{
-	"2025-03-26/transports/cancel", "2025-06-18/transports/cancel", "2025-11-25/transports/13", "2025-11-25/lifecycle/02",
-	"2026-07-28/cancellation/05", "2026-07-28/stdio/06", "2026-07-28/cancellation/01", "2026-07-28/cancellation/07",
-}
+var cancelsCall = []string{"cancellation/05", "transports/13", "cancellation/07", "stdio/06", "cancellation/01"}
 
 var callCancelled = check.Check{
 	ID: "call-cancelled", Cases: []string{"call-while-working"},
@@ -71,14 +68,12 @@ func cancelsItsCall(e *evidence.Case) check.Verdict {
 
 var namesOwn = check.Check{
 	ID: "names-own", Cases: []string{"call-while-sampling", "call-while-working"},
-	Rule:   "The client MUST cancel only requests of its own, by their id, and never initialize",
-	Levels: check.Must,
-	Statements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior",
-		"2025-11-25/cancellation/01", "2025-11-25/cancellation/02", "2025-11-25/basic/12",
-		"2026-07-28/cancellation/11", "2026-07-28/basic/22"},
-	Needs: []check.Need{abandoned},
-	Cause: "the client writes the id as a string, or names another request, or gives the cancel an id of its own",
-	Fix:   "Send a notification, without an id. Write requestId exactly as the id of the request.",
+	Rule:       "The client MUST cancel only requests of its own, by their id, and never initialize",
+	Levels:     check.Must,
+	Statements: []string{"cancellation/behavior", "cancellation/11", "cancellation/initialize", "basic/22"},
+	Needs:      []check.Need{abandoned},
+	Cause:      "the client writes the id as a string, or names another request, or gives the cancel an id of its own",
+	Fix:        "Send a notification, without an id. Write requestId exactly as the id of the request.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		requests, cancels := ownMessages(e)
 		for i, c := range cancels {
@@ -159,13 +154,12 @@ func misnames(e *evidence.Case, cancel ownMessage, requests []ownMessage) *check
 
 var lateResponse = check.Check{
 	ID: "late-response", Cases: []string{"call-while-working"},
-	Rule:   "The client SHOULD ignore a response to a call that it has abandoned",
-	Levels: check.Should,
-	Statements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior",
-		"2025-11-25/cancellation/06", "2026-07-28/cancellation/15", "2026-07-28/cancellation/16"},
-	Needs: []check.Need{abandoned},
-	Cause: "the client takes a response without a request for a broken connection, or for that to its latest request",
-	Fix:   "Match responses to requests by id. Drop a response that no request waits for.",
+	Rule:       "The client SHOULD ignore a response to a call that it has abandoned",
+	Levels:     check.Should,
+	Statements: []string{"cancellation/behavior", "cancellation/15", "cancellation/16"},
+	Needs:      []check.Need{abandoned},
+	Cause:      "the client takes a response without a request for a broken connection, or for that to its latest request",
+	Fix:        "Match responses to requests by id. Drop a response that no request waits for.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		shown := abandonedAt(e)
 		if e.Revision.Modern() && !e.Session.OverStdio() {

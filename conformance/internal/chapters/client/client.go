@@ -36,10 +36,9 @@ var checks = []wholeCheck{
 			"MCP_CONFORMANCE_PROTOCOL_VERSION names.",
 	}, connects},
 	{check.Check{
-		ID:   onlyMessagesID,
-		Rule: "Over stdio, the client MUST write only JSON-RPC messages to the server, one per line",
-		Statements: []string{"2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
-			"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
+		ID:         onlyMessagesID,
+		Rule:       "Over stdio, the client MUST write only JSON-RPC messages to the server, one per line",
+		Statements: []string{"stdio/03", "stdio/01", "transports/01"},
 		Cause: "the client writes logs or a byte order mark to the pipe, breaks JSON over lines, or ends in the middle of " +
 			"a message",
 		Fix: "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",

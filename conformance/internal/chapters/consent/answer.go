@@ -25,12 +25,9 @@ var answer = harness.Case{
 
 var declinedAfter = check.Check{
 	ID: "declined-after", Cases: []string{"answer"},
-	Statements: []string{
-		"2025-03-26/sampling/user-interaction-model", "2025-06-18/sampling/user-interaction-model",
-		"2025-11-25/sampling/02", "2026-07-28/sampling/03",
-	},
-	Rule:   "An answer that the user declines does not reach the server",
-	Levels: check.Should, Requests: 1, Needs: []check.Need{userDecides},
+	Statements: []string{"sampling/03", "sampling/02"},
+	Rule:       "An answer that the user declines does not reach the server",
+	Levels:     check.Should, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the client returns the answer before the user has seen it, or quotes it in the error",
 	Fix: "Show the answer first. If the user declines it, return an error that does not quote it. " +
 		"In 2026-07-28 do not retry the call.",

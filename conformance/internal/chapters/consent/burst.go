@@ -32,7 +32,7 @@ var fifty = harness.Case{
 }
 
 var burst = check.Check{
-	ID: "burst", Cases: []string{"fifty"}, Statements: []string{"2025-11-25/sampling/17", "2026-07-28/sampling/24"},
+	ID: "burst", Cases: []string{"fifty"}, Statements: []string{"sampling/24"},
 	Rule:   "Reports how many of 50 concurrent requests the client answers; it may refuse some with errors",
 	Levels: check.May, Requests: burstSize,
 	Cause: "the client has no limit, or drops the requests beyond it",

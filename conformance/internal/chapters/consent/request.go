@@ -21,12 +21,9 @@ var request = harness.Case{
 
 var declined = check.Check{
 	ID: "declined", Cases: []string{"request"},
-	Statements: []string{
-		"2025-03-26/sampling/user-interaction-model", "2025-06-18/sampling/user-interaction-model",
-		"2025-11-25/sampling/01", "2025-11-25/sampling/14", "2026-07-28/sampling/02", "2026-07-28/sampling/21",
-	},
-	Rule:   "The client does not answer a request that the user declines",
-	Levels: check.Should, Requests: 1, Needs: []check.Need{userDecides},
+	Statements: []string{"sampling/02", "sampling/21"},
+	Rule:       "The client does not answer a request that the user declines",
+	Levels:     check.Should, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the client asks no user, or does not wait for the decision",
 	Fix: "Ask the user before you call the model. If the user declines, return an error (-1). " +
 		"In 2026-07-28 do not retry the call.",
@@ -34,7 +31,7 @@ var declined = check.Check{
 }
 
 var declinedCode = check.Check{
-	ID: "declined-code", Cases: []string{"request"}, Statements: []string{"2025-11-25/sampling/13"},
+	ID: "declined-code", Cases: []string{"request"}, Statements: []string{"sampling/error-codes"},
 	Rule:     "The error for a request that the user declines has the code -1",
 	Levels:   map[server.Revision]report.Level{server.V20251125: report.Should},
 	Requests: 1, Needs: []check.Need{userDecides},
@@ -96,7 +93,7 @@ var noMadeUpAnswer = check.Check{
 }
 
 var declinedMRTR = check.Check{
-	ID: "declined-mrtr", Cases: []string{"request", "fifty"}, Statements: []string{"2026-07-28/mrtr/22"},
+	ID: "declined-mrtr", Cases: []string{"request", "fifty"}, Statements: []string{"mrtr/22"},
 	Rule:   "The client MUST NOT retry a call without a response to each of its input requests",
 	Levels: check.InModern(report.Must), Requests: 1,
 	Cause: "the client leaves out declined input requests, and retries the call with the rest",

@@ -83,7 +83,7 @@ var toolsDeclared = check.Check{
 	ID: "tools-declared", Cases: []string{"tools"},
 	Rule:       "A client that supports tool use MUST declare sampling.tools",
 	Levels:     check.SinceTools(report.Must),
-	Statements: []string{"2025-11-25/sampling/03", "2026-07-28/sampling/04"},
+	Statements: []string{"sampling/04"},
 	Requests:   1,
 	Cause:      "the client declares sampling as {}, and passes tools on to the model without a look at what it declares",
 	Fix:        `Declare {"sampling": {"tools": {}}}, or refuse requests with tools.`,

@@ -46,10 +46,7 @@ func (c capability) revisions() []server.Revision {
 }
 
 // samplingRule demands a declaration of every client that supports sampling.
-var samplingRule = []string{
-	"2025-03-26/sampling/capabilities", "2025-06-18/sampling/capabilities",
-	"2025-11-25/sampling/05", "2026-07-28/sampling/06",
-}
+var samplingRule = []string{"sampling/capabilities", "sampling/06"}
 
 // callsTools is a model that calls a tool if it is offered one.
 func callsTools(string) []*llm.Rule {

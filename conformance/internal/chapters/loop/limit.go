@@ -26,7 +26,7 @@ var iterationLimit = check.Check{
 	ID: "iteration-limit", Cases: []string{"sixty-four-rounds"},
 	Rule:   "Reports after how many rounds of a loop the client stops",
 	Levels: check.May, Requests: 1,
-	Statements: []string{"2025-11-25/sampling/20", "2026-07-28/sampling/27"},
+	Statements: []string{"sampling/27"},
 	Cause:      "servers and clients limit loops to 5 or 10 rounds, to 25, or not at all",
 	Fix:        "Nothing to fix: the limit is the client's choice. Set one against servers that loop for ever.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -124,7 +124,7 @@ var lastRoundNone = check.Check{
 	ID: "last-round-none", Cases: []string{"told-to-stop"},
 	Rule:   `A loop that the server ends with the tool choice "none" ends in text`,
 	Levels: check.Robust, Requests: 3,
-	Statements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
+	Statements: []string{"sampling/11"},
 	Cause:      "toolChoice is not passed on, or tools that the history uses are left out, which some providers refuse",
 	Fix:        `Send the provider's tool choice for "none" together with the tools. Leave tool uses out of the result.`,
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -158,7 +158,7 @@ var afterEachOther = harness.Case{ID: "loop/two-questions",
 var stateless = check.Check{
 	ID: "stateless", Cases: []string{"two-questions"},
 	Rule:   "The model receives nothing of earlier sampling requests",
-	Levels: check.Levels(report.Advice, report.Should), Statements: []string{"2026-07-28/sampling/14"},
+	Levels: check.Levels(report.Advice, report.Should), Statements: []string{"sampling/14"},
 	Requests: 3, Needs: []check.Need{check.ModelReadsRequest(3)},
 	Cause: "the client keeps one history for the session and appends each request to it",
 	Fix:   "Build the model request from the messages of the current request alone. Keep no history between requests.",

@@ -10,10 +10,7 @@ import (
 )
 
 // validatesContent are the statements that require a client to refuse malformed content.
-var validatesContent = []string{
-	"2025-03-26/sampling/validates", "2025-06-18/sampling/validates",
-	"2025-11-25/sampling/15", "2026-07-28/sampling/22", "2026-07-28/sampling/13",
-}
+var validatesContent = []string{"sampling/22", "sampling/13"}
 
 const fixByValidation = "Validate the params against the schema before you call the model. Return -32602. " +
 	"In 2026-07-28, do not fulfil the input request."

@@ -53,7 +53,7 @@ func sends(id string, messages func(*server.Session) []string) harness.Case {
 var directRequestUnanswered = check.Check{
 	ID: "direct-request-unanswered", Rule: "The client MUST NOT respond to a sampling request that is a JSON-RPC request",
 	Levels: must, Cases: []string{"direct"}, Needs: []check.Need{requestSent},
-	Statements: []string{"2026-07-28/streamable-http/06", "2026-07-28/stdio/04"},
+	Statements: []string{"streamable-http/06", "stdio/04"},
 	Cause:      "the request handlers of older revisions are still registered",
 	Fix:        "In 2026-07-28, ignore requests of the server, or end the call that they came with.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -70,7 +70,7 @@ var directRequestUnanswered = check.Check{
 var noResponses = check.Check{
 	ID: "no-responses", Rule: "The client MUST NOT send JSON-RPC responses", Levels: must,
 	Cases: []string{"direct", "ping"}, Needs: []check.Need{requestSent},
-	Statements: []string{"2026-07-28/streamable-http/06", "2026-07-28/stdio/04", "2026-07-28/basic/21"},
+	Statements: []string{"streamable-http/06", "stdio/04", "basic/21"},
 	Cause:      "a library for older revisions responds to every request, with a result or with error -32601",
 	Fix:        "In 2026-07-28, send requests and notifications only.",
 	Judge:      func(e *evidence.Case) check.Verdict { return noneOf(e, e.Session.UnmatchedResponses) },

@@ -78,7 +78,7 @@ func outcomeReported(e *evidence.Case) *check.Verdict {
 
 var missingResultType = check.Check{
 	ID: "missing-result-type", Rule: "The client MUST treat a result without resultType as complete", Levels: must,
-	Cases: []string{"untyped"}, Statements: []string{"2026-07-28/basic/12", "2026-07-28/schema/16"}, Needs: needsLookAlike,
+	Cases: []string{"untyped"}, Statements: []string{"basic/12", "schema/16"}, Needs: needsLookAlike,
 	Cause: "the client looks for inputRequests and not at resultType",
 	Fix:   "Read resultType first. A result without it is complete: it is from an older server.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -93,7 +93,7 @@ var missingResultType = check.Check{
 
 var unknownResultType = check.Check{
 	ID: "unknown-result-type", Rule: "The client MUST treat a result of an unknown type as invalid", Levels: must,
-	Cases: []string{"unknown-type"}, Statements: []string{"2026-07-28/basic/11"}, Needs: needsLookAlike,
+	Cases: []string{"unknown-type"}, Statements: []string{"basic/11"}, Needs: needsLookAlike,
 	Cause: "the client takes every type but input_required as complete, or looks for inputRequests and not at resultType",
 	Fix:   "End the call with an error if resultType is neither complete nor input_required.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -60,7 +60,7 @@ func beforeBarrier(c harness.Case) harness.Case {
 var stateOnly = check.Check{
 	ID: "state-only", Rule: "Reports whether the client retries after a result with requestState but no inputRequests",
 	Levels: check.InModern(report.May), Cases: []string{"only-state"}, Needs: needsInput,
-	Statements: []string{"2026-07-28/mrtr/23"},
+	Statements: []string{"mrtr/23"},
 	Cause:      "a client may retry or not",
 	Fix:        "No change is needed.",
 	Judge: func(e *evidence.Case) check.Verdict {

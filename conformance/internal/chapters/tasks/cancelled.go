@@ -25,7 +25,7 @@ var cancelled = withTask("tasks/cancelled", false, func(a *asker) {
 })
 
 var endIsFinal = must(check.Check{
-	ID: "end-is-final", Cases: []string{"answered", "cancelled"}, Statements: []string{"2025-11-25/tasks/46"},
+	ID: "end-is-final", Cases: []string{"answered", "cancelled"}, Statements: []string{"tasks/46"},
 	Needs: []check.Need{declaresCancel},
 	Rule:  "The client MUST respond to tasks/cancel of a task that has ended with the error -32602",
 	Cause: "the client cancels without looking at the status",
@@ -59,7 +59,7 @@ func workingTaskCancelled(e *evidence.Case) *check.Verdict {
 }
 
 var taskCancel = must(check.Check{
-	ID: "task-cancel", Cases: []string{"cancelled"}, Statements: []string{"2025-11-25/tasks/47"},
+	ID: "task-cancel", Cases: []string{"cancelled"}, Statements: []string{"tasks/47"},
 	Needs: []check.Need{declaresCancel, workingTaskCancelled},
 	Rule:  "The client MUST cancel the task before it responds to tasks/cancel",
 	Cause: "the client passes the cancel on and responds with the task as it still is",
@@ -80,7 +80,7 @@ var taskCancel = must(check.Check{
 })
 
 var staysCancelled = must(check.Check{
-	ID: "stays-cancelled", Cases: []string{"cancelled"}, Statements: []string{"2025-11-25/tasks/48"},
+	ID: "stays-cancelled", Cases: []string{"cancelled"}, Statements: []string{"tasks/48"},
 	Needs: []check.Need{declaresCancel, workingTaskCancelled},
 	Rule:  "A cancelled task MUST stay cancelled, even if its work goes on",
 	Cause: "work that could not be stopped overwrites the status",

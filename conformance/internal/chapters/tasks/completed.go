@@ -50,11 +50,10 @@ var eachTask = []string{"answered", "failed", "cancelled"}
 
 var createdTask = check.Check{
 	ID: "created-task", Cases: eachTask, Levels: check.InNewestLegacy(report.Must), Needs: []check.Need{taskRequested},
-	Statements: []string{"2025-11-25/tasks/31", "2025-11-25/tasks/15", "2025-11-25/tasks/16", "2025-11-25/tasks/17",
-		"2025-11-25/tasks/18"},
-	Rule:  `The client MUST respond with a new task that has a unique string as taskId and the status "working"`,
-	Cause: "the client declares tasks and responds as to a plain request; or its ids are a counter that starts again",
-	Fix:   `Respond with {"task": {"taskId": …, "status": "working", …}} and a fresh id. Then work on the request.`,
+	Statements: []string{"tasks/31", "tasks/15", "tasks/16", "tasks/17", "tasks/18"},
+	Rule:       `The client MUST respond with a new task that has a unique string as taskId and the status "working"`,
+	Cause:      "the client declares tasks and responds as to a plain request; or its ids are a counter that starts again",
+	Fix:        `Respond with {"task": {"taskId": …, "status": "working", …}} and a fresh id. Then work on the request.`,
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, a := e.Rounds[0], e.Rounds[0].Result()
 		if a == nil {
@@ -84,7 +83,7 @@ var createdTask = check.Check{
 }
 
 var timestamps = must(check.Check{
-	ID: "timestamps", Cases: eachTask, Statements: []string{"2025-11-25/tasks/25", "2025-11-25/tasks/26"},
+	ID: "timestamps", Cases: eachTask, Statements: []string{"tasks/25", "tasks/26"},
 	Rule:  "The client MUST include createdAt and lastUpdatedAt, in ISO 8601, in every response about a task",
 	Cause: "times are numbers, or lastUpdatedAt is missing until something changes",
 	Fix:   `Write createdAt and lastUpdatedAt as "2025-11-25T10:30:00Z" in the task of each response.`,
@@ -101,7 +100,7 @@ var timestamps = must(check.Check{
 })
 
 var ttlStated = must(check.Check{
-	ID: "ttl-told", Cases: []string{"answered", "failed"}, Statements: []string{"2025-11-25/tasks/28"},
+	ID: "ttl-told", Cases: []string{"answered", "failed"}, Statements: []string{"tasks/28"},
 	Rule:  "The client MUST include ttl in every response to tasks/get, null for no limit",
 	Cause: "ttl is only in the response that creates the task, or is missing if there is no limit",
 	Fix:   "Include ttl, in milliseconds or null, in every response to tasks/get.",
@@ -121,7 +120,7 @@ var ttlStated = must(check.Check{
 })
 
 var status = must(check.Check{
-	ID: "status", Cases: eachTask, Statements: []string{"2025-11-25/tasks/19", "2025-11-25/tasks/20"},
+	ID: "status", Cases: eachTask, Statements: []string{"tasks/19", "tasks/20"},
 	Rule:  "The client MUST use the protocol's statuses and MUST NOT change the status of a task that has ended",
 	Cause: "the status and the result have different sources, or the work writes the status after the end",
 	Fix:   "Keep one status. Do not change it once it is completed, failed or cancelled.",
@@ -155,7 +154,7 @@ var status = must(check.Check{
 
 var parameterCounts = must(check.Check{
 	ID: "parameter-counts", Cases: []string{"answered"},
-	Statements: []string{"2025-11-25/tasks/38", "2025-11-25/tasks/39"},
+	Statements: []string{"tasks/38", "tasks/39"},
 	Rule:       "The client MUST find the task by the parameter taskId and ignore the task that _meta names",
 	Cause:      "one function finds the task of every message in its _meta",
 	Fix:        "Read params.taskId in tasks/get, tasks/result and tasks/cancel, not _meta.",
@@ -178,7 +177,7 @@ var parameterCounts = must(check.Check{
 })
 
 var unknownTask = must(check.Check{
-	ID: "unknown-task", Cases: []string{"answered"}, Statements: []string{"2025-11-25/tasks/53"},
+	ID: "unknown-task", Cases: []string{"answered"}, Statements: []string{"tasks/53"},
 	Rule:  "The client MUST respond to an unknown task or cursor with the error -32602",
 	Cause: "the client treats an unknown task as an internal error, or an unknown cursor as the first page",
 	Fix:   "Respond with the error -32602 to an unknown taskId or cursor.",
@@ -197,7 +196,7 @@ var unknownTask = must(check.Check{
 })
 
 var listed = must(check.Check{
-	ID: "listed", Cases: []string{"answered"}, Statements: []string{"2025-11-25/tasks/45", "2025-11-25/tasks/43"},
+	ID: "listed", Cases: []string{"answered"}, Statements: []string{"tasks/45", "tasks/43"},
 	Rule:  "The client MUST include a task that tasks/get finds in tasks/list, on one of its pages",
 	Cause: "tasks/list has only working tasks, or a page lacks its nextCursor",
 	Fix:   "List every task that the client keeps. Give each page but the last a nextCursor.",
@@ -233,7 +232,7 @@ var listed = must(check.Check{
 
 var progressTokenKept = must(check.Check{
 	ID: "progress-token-kept", Cases: []string{"answered"},
-	Statements: []string{"2025-11-25/progress/10", "2025-11-25/progress/09", "2025-11-25/progress/11"},
+	Statements: []string{"progress/task-progress", "progress/task-token", "progress/task-ended"},
 	Rule:       "The client MUST report progress of a task under the token of its request, until the task has ended",
 	Cause:      "the client uses the task id as the token, or forgets the token once it has responded to the request",
 	Fix:        "Keep the token of the request with the task. Report progress under it until the task has ended.",

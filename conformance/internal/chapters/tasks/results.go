@@ -18,7 +18,7 @@ var failed = withTask("tasks/failed", true, func(a *asker) {
 })
 
 var resultBlocks = must(check.Check{
-	ID: "result-blocks", Cases: []string{"answered"}, Statements: []string{"2025-11-25/tasks/34"},
+	ID: "result-blocks", Cases: []string{"answered"}, Statements: []string{"tasks/34"},
 	Needs: []check.Need{resultRequested},
 	Rule:  "The client MUST NOT respond to tasks/result before the task has ended",
 	Cause: "the client responds with an error, or an empty result, if the result is not there yet",
@@ -54,7 +54,7 @@ func resultRequested(e *evidence.Case) *check.Verdict {
 
 var resultEqualsPlain = must(check.Check{
 	ID: "result-equals-plain", Cases: []string{"answered", "failed"}, Needs: []check.Need{resultRequested},
-	Statements: []string{"2025-11-25/tasks/35", "2025-11-25/tasks/33", "2025-11-25/tasks/57", "2025-11-25/tasks/58"},
+	Statements: []string{"tasks/35", "tasks/33", "tasks/57", "tasks/58"},
 	Rule:       "The client MUST respond to tasks/result with the result, or the error, of the plain request",
 	Cause:      "the client wraps the result in an object of the task's, or turns an error into a result",
 	Fix:        "Respond to tasks/result with exactly the result, or the error, that the plain request would have had.",
@@ -86,7 +86,7 @@ var resultEqualsPlain = must(check.Check{
 })
 
 var relatedTask = must(check.Check{
-	ID: "related-task", Cases: []string{"answered"}, Statements: []string{"2025-11-25/tasks/52", "2025-11-25/tasks/36"},
+	ID: "related-task", Cases: []string{"answered"}, Statements: []string{"tasks/52", "tasks/36"},
 	Rule: "The client MUST name the task in the _meta of the response to tasks/result, and of the task's progress",
 	Cause: "the client returns the result unchanged, without its task, or reports progress as for a request without a " +
 		"task",

@@ -28,7 +28,7 @@ var undeclared = story.Delivered(harness.Case{ID: "tasks/undeclared"}, func(s *s
 
 var taskIgnored = check.Check{
 	ID: "task-ignored", Cases: []string{"undeclared"}, Levels: check.InNewestLegacy(report.Must),
-	Statements: []string{"2025-11-25/tasks/13", "2025-11-25/tasks/01", "2025-11-25/schema/16"},
+	Statements: []string{"tasks/13", "tasks/01", "schema/tasks"},
 	Rule:       "A client that does not declare tasks MUST ignore the field task and respond with a plain result",
 	Needs:      []check.Need{declaresNoTasks, plainRequestAnswered},
 	Cause:      "the client creates a task, or refuses, whenever it sees the field task, whatever it declares",
@@ -69,7 +69,7 @@ func plainRequestAnswered(e *evidence.Case) *check.Verdict {
 
 var noTaskCalls = check.Check{
 	ID: "no-task-calls", Cases: []string{"undeclared"}, Whole: true, Levels: check.InNewestLegacy(report.Must),
-	Statements: []string{"2025-11-25/tasks/04"},
+	Statements: []string{"tasks/04"},
 	Rule:       "The client MUST NOT call a tool as a task if the server does not declare tasks",
 	Cause:      "the client adds task to every tools/call",
 	Fix:        "Send task in tools/call only if the server declares tasks.requests.tools.call.",

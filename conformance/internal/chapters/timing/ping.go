@@ -46,7 +46,7 @@ var aliveWhileSampling = check.Check{
 	ID: "alive-while-sampling", Cases: []string{"ping"},
 	Rule:       "The client MUST respond to a ping while a sampling request waits for the model",
 	Levels:     check.InLegacy(report.Must),
-	Statements: []string{"2025-11-25/ping/01"}, Requests: 1,
+	Statements: []string{"ping/01"}, Requests: 1,
 	Cause: "the client handles requests one after the other, on the goroutine or in the callback that reads the stream",
 	Fix:   "Respond to a ping at once, whatever else is in progress, under its id and with the result {}.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -51,7 +51,7 @@ var progressToken = check.Check{
 	ID: "progress-token", Cases: []string{"progress"},
 	Rule:       "The client MUST report progress only under the token of a request, in the token's type",
 	Levels:     check.InLegacy(report.Must),
-	Statements: []string{"2025-11-25/progress/07"}, Requests: 1, Needs: []check.Need{reportsProgress},
+	Statements: []string{"progress/08"}, Requests: 1, Needs: []check.Need{reportsProgress},
 	Cause: "the client uses the id of the request as the token, or writes a token that is a number as a string",
 	Fix:   "Keep the token of _meta as it was written, and return it unchanged.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -75,7 +75,7 @@ var progressEnds = check.Check{
 	ID: "progress-ends", Cases: []string{"progress"},
 	Rule:       "The client MUST NOT report progress of a request after its response",
 	Levels:     check.InLegacy(report.Must),
-	Statements: []string{"2025-11-25/progress/14"}, Requests: 1, Needs: []check.Need{reportsProgress},
+	Statements: []string{"progress/12"}, Requests: 1, Needs: []check.Need{reportsProgress},
 	Cause: "a ticker reports progress as long as the session is open",
 	Fix:   "Stop reporting before the response is sent.",
 	Judge: func(e *evidence.Case) check.Verdict {

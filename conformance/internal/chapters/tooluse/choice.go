@@ -53,7 +53,7 @@ var choiceAccepted = check.Check{
 
 var choiceEmpty = check.Check{
 	ID: "choice-empty", Cases: []string{"no-mode"},
-	Statements: []string{"2025-11-25/schema/ToolChoice", "2026-07-28/schema/ToolChoice"},
+	Statements: []string{"schema/ToolChoice"},
 	Rule:       "The client MUST treat a toolChoice without a mode as auto",
 	Levels:     check.Must, Requests: 1,
 	Cause: "the mode is expected to be set, so an empty one is passed on to the provider, or is an error",
@@ -137,7 +137,7 @@ var (
 		llm.When().ReplyFunc(simpleBooking.call(llm.Text("I will."))))
 )
 
-var noneForbidsTools = []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"}
+var noneForbidsTools = []string{"sampling/11"}
 
 // choiceNoneHolds judges the obedient model of the case none.
 var choiceNoneHolds = check.Check{

@@ -24,7 +24,7 @@ func sentHTTP(e *evidence.Case) *check.Verdict {
 var endsSession = check.Check{
 	ID: "ends-session", Rule: "The client SHOULD end a session that it no longer needs",
 	Levels: check.InNewestLegacy(report.Should), Cases: wholeSession, Whole: true,
-	Statements: []string{"2025-11-25/transports/22"}, Needs: []check.Need{overHTTP, endedCleanly, sentHTTP},
+	Statements: []string{"transports/22"}, Needs: []check.Need{overHTTP, endedCleanly, sentHTTP},
 	Cause: "the client closes its connections and does not notify the server",
 	Fix:   "Send a DELETE with the session id at the end.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -66,13 +66,12 @@ func named(id, name string) harness.Case {
 
 var headerValue = check.Check{
 	ID: "header-value", Levels: check.InModern(report.Must), Whole: true,
-	Cases: []string{"encoded-name", "look-alike-name"},
-	Rule:  "The client MUST encode a name in Mcp-Name as =?base64?…?= if it is not plain ASCII, or looks encoded",
-	Statements: []string{"2026-07-28/streamable-http/11", "2026-07-28/streamable-http/19", "2026-07-28/streamable-http/20",
-		"2026-07-28/streamable-http/21"},
-	Needs: []check.Need{overHTTP, carrierSent},
-	Cause: "the client sends the name unencoded, or writes the markers in capitals",
-	Fix:   "If a name is not ASCII, or begins with =?base64? and ends with ?=, send its UTF-8 as =?base64?<Base64>?=.",
+	Cases:      []string{"encoded-name", "look-alike-name"},
+	Rule:       "The client MUST encode a name in Mcp-Name as =?base64?…?= if it is not plain ASCII, or looks encoded",
+	Statements: []string{"streamable-http/11", "streamable-http/19", "streamable-http/20", "streamable-http/21"},
+	Needs:      []check.Need{overHTTP, carrierSent},
+	Cause:      "the client sends the name unencoded, or writes the markers in capitals",
+	Fix:        "If a name is not ASCII, or begins with =?base64? and ends with ?=, send its UTF-8 as =?base64?<Base64>?=.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		value, ok := e.Session.Trace.Find(e.FirstCall).Frame.HTTP.Header["Mcp-Name"]
 		if !ok {

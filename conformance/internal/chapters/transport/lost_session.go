@@ -72,7 +72,7 @@ func calledAll(s *evidence.Session, place int) bool {
 
 var sessionLost = check.Check{
 	ID: "session-lost", Rule: "The client MUST start a new session when its own is gone, without the old session id",
-	Levels: must, Cases: []string{"lost-session"}, Whole: true, Statements: []string{"2025-11-25/transports/21"},
+	Levels: must, Cases: []string{"lost-session"}, Whole: true, Statements: []string{"transports/21"},
 	Needs: []check.Need{overHTTP, sessionEnded},
 	Cause: "the client treats 404 as any other error, so every later call fails, too",
 	Fix:   "If a request with a session id gets 404, send initialize without it. Repeat the request in the new session.",

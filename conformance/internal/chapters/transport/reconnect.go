@@ -119,7 +119,7 @@ func clientReturned(e *evidence.Case) *check.Verdict {
 var reconnects = check.Check{
 	ID: "reconnects", Rule: "The client SHOULD resume the stream of its call after the last event that it received",
 	Levels: check.InNewestLegacy(report.Should), Cases: []string{"disconnect"},
-	Statements: []string{"2025-11-25/transports/11", "2025-11-25/transports/18"},
+	Statements: []string{"transports/11", "transports/18"},
 	Needs:      []check.Need{overHTTP, connectionClosed},
 	Cause:      "the client takes the end of the connection as the end of the call, which then fails, or waits forever",
 	Fix: "If a stream ends without the response, send a GET to the endpoint with the id of its last event as " +
@@ -156,7 +156,7 @@ const clockSlack = 50 * time.Millisecond
 
 var retryHonoured = check.Check{
 	ID: "retry-honoured", Rule: "The client MUST wait for the time in retry before it reconnects", Levels: must,
-	Cases: []string{"disconnect"}, Statements: []string{"2025-11-25/transports/12"},
+	Cases: []string{"disconnect"}, Statements: []string{"transports/12"},
 	Needs: []check.Need{overHTTP, connectionClosed, clientReturned},
 	Cause: "the client uses a delay of its own, or does not read the field retry",
 	Fix:   "Read the field retry of the stream, in milliseconds, and wait for that time before the GET.",
@@ -173,7 +173,7 @@ var retryHonoured = check.Check{
 
 var answersOnce = check.Check{
 	ID: "answers-once", Rule: "The client MUST send exactly one response per request, even after it resumed the stream",
-	Levels: must, Cases: []string{"disconnect"}, Statements: []string{"2025-11-25/basic/05"},
+	Levels: must, Cases: []string{"disconnect"}, Statements: []string{"basic/05"},
 	Needs: []check.Need{overHTTP, connectionClosed, clientReturned},
 	Cause: "the client resumes from an event that it had received, and responds to the same requests again",
 	Fix:   "Keep the id of the last event of each stream, and remember the ids of answered requests.",

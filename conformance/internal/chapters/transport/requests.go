@@ -22,7 +22,7 @@ var postStream = story.Delivered(harness.Case{ID: "transport/post-stream", Revis
 
 var onPostStream = check.Check{
 	ID: "on-post-stream", Rule: "The client MUST respond to a request that comes on the stream of a call", Levels: must,
-	Cases: []string{"post-stream"}, Statements: []string{"2025-11-25/transports/10"},
+	Cases: []string{"post-stream"}, Statements: []string{"streamable-http/07"},
 	Needs: []check.Need{overHTTP, asked},
 	Cause: "the client reads only the response from the stream of a POST",
 	Fix:   "Pass every message of the stream to the handler of all messages, and only the response to the caller.",
@@ -42,7 +42,7 @@ var getStream = story.Delivered(harness.Case{ID: "transport/get-stream", Revisio
 
 var onGETStream = check.Check{
 	ID: "on-get-stream", Rule: "The client MUST respond to a request that comes on the stream that it opened with GET",
-	Levels: must, Cases: []string{"get-stream"}, Statements: []string{"2025-11-25/transports/15"},
+	Levels: must, Cases: []string{"get-stream"}, Statements: []string{"transports/15"},
 	Needs: []check.Need{overHTTP},
 	Cause: "the client opens the stream for notifications, and has no handler for requests on it",
 	Fix:   "Pass every message of the stream to the handler of all messages.",
@@ -65,7 +65,7 @@ var plain = story.Delivered(harness.Case{ID: "transport/plain", ResponseMode: se
 
 var acceptsJSON = check.Check{
 	ID: "accepts-json", Rule: "The client MUST accept a plain JSON response", Levels: mustBoth, Cases: []string{"plain"},
-	Statements: []string{"2025-11-25/transports/10", "2026-07-28/streamable-http/07"},
+	Statements: []string{"streamable-http/07"},
 	Needs:      []check.Need{overHTTP, plainResponseSent, notRefused},
 	Cause:      "the client reads every body as an event stream, whatever its Content-Type",
 	Fix:        "Read the Content-Type of each response: application/json is one message, text/event-stream a stream.",
@@ -211,7 +211,7 @@ var together = story.Gated(
 var batch = check.Check{
 	ID: "batch", Rule: "The client MUST respond to each request of a batch",
 	Levels: map[server.Revision]report.Level{server.V20250326: report.Must}, Cases: []string{"together"},
-	Statements: []string{"2025-03-26/basic/batching"}, Needs: []check.Need{batchSent},
+	Statements: []string{"basic/batching"}, Needs: []check.Need{batchSent},
 	Cause: "the client expects one message, and ignores an array, or ends the stream with an error",
 	Fix:   "Split an array, and respond to each request in it, in a batch or separately. Only 2025-03-26 has batches.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -55,11 +55,9 @@ func adviceBefore(l report.Level) map[server.Revision]report.Level {
 var overPipe = check.Check{
 	ID: "stdio", Rule: "Over stdio, the client MUST write each message as one line of UTF-8, and nothing else",
 	Levels: check.Must, Requests: 1, Cases: []string{"pipe"}, Needs: []check.Need{overStdio},
-	Statements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05",
-		"2025-11-25/transports/03", "2025-11-25/transports/01", "2026-07-28/stdio/03", "2026-07-28/stdio/01",
-		"2026-07-28/transports/01"},
-	Cause: "the client logs to standard output, writes JSON on several lines, or does not escape line ends in texts",
-	Fix:   "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
+	Statements: []string{"transports/stdio", "stdio/03", "stdio/01", "transports/01"},
+	Cause:      "the client logs to standard output, writes JSON on several lines, or does not escape line ends in texts",
+	Fix:        "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		v := always.OnlyMessages([]*evidence.Session{e.Session})
 		if v.Kind == report.Pass && len(e.Rounds[0].Answers) == 0 {
@@ -72,7 +70,7 @@ var overPipe = check.Check{
 var stderrIsNoError = check.Check{
 	ID: "stderr", Rule: "The client SHOULD NOT take the server's output on standard error as an error",
 	Levels: adviceBefore(report.Should), Requests: 1, Cases: []string{"pipe"},
-	Statements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Needs: []check.Need{overStdio, logged},
+	Statements: []string{"stdio/02"}, Needs: []check.Need{overStdio, logged},
 	Cause: "the client raises an error for any output on standard error, or does not read it until the server blocks",
 	Fix:   "Forward, store or discard the output, and go on.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -100,7 +98,7 @@ func logged(e *evidence.Case) *check.Verdict {
 var shutsDown = check.Check{
 	ID: "shuts-down", Rule: "The client SHOULD close the server's input before it ends the server",
 	Levels: adviceBefore(report.Should), Cases: []string{"pipe"},
-	Statements: []string{"2025-11-25/lifecycle/shutdown", "2026-07-28/stdio/07"},
+	Statements: []string{"stdio/07"},
 	Needs:      []check.Need{overStdio},
 	Cause:      "the client kills the server's process, which then cannot finish or clean up",
 	Fix:        "Close the server's standard input and wait for its end. Kill the process only after a timeout.",
@@ -193,7 +191,7 @@ var pipeEnds = check.Check{
 var restarts = check.Check{
 	ID: "restarts", Rule: "The client SHOULD restart a server that ends unexpectedly",
 	Levels: check.InModern(report.Should), Requests: 1, Cases: []string{"pipe-end"},
-	Statements: []string{"2026-07-28/stdio/08"}, Needs: needsLostServer,
+	Statements: []string{"stdio/08"}, Needs: needsLostServer,
 	Cause: "the client takes the end of the server as the end of a session, which this revision does not have",
 	Fix:   "Start the server again when it is next needed, and repeat pending requests: the server keeps no state.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -176,12 +176,11 @@ func opensInRevision(e *evidence.Case) *check.Verdict {
 
 var versionListed = check.Check{
 	ID: "version-listed", Rule: "The client MUST continue only in a version that the server lists", Whole: true,
-	Levels: map[server.Revision]report.Level{server.V20251125: report.Must, server.V20260728: report.Should},
-	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told", "older-era-discovered"},
-	Statements: []string{"2025-11-25/lifecycle/operation", "2025-11-25/lifecycle/negotiation", "2025-11-25/transports/24",
-		"2026-07-28/versioning/selects"},
-	Needs: needsVersions,
-	Cause: "the client always uses its newest version, or puts a version with sessions into requests of 2026-07-28",
+	Levels:     map[server.Revision]report.Level{server.V20251125: report.Must, server.V20260728: report.Should},
+	Cases:      []string{"older-version", "both-eras", "older-era", "older-era-told", "older-era-discovered"},
+	Statements: []string{"lifecycle/operation", "lifecycle/negotiation", "transports/24", "versioning/selects"},
+	Needs:      needsVersions,
+	Cause:      "the client always uses its newest version, or puts a version with sessions into requests of 2026-07-28",
 	Fix: "Choose a version that the server lists. Use initialize for versions up to 2025-11-25, and continue in the " +
 		"version of its response. If there is no common version, end and report it.",
 	Judge: func(e *evidence.Case) check.Verdict {
