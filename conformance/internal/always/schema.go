@@ -1,7 +1,9 @@
 package always
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,7 +15,7 @@ import (
 )
 
 // SameSchema reports whether a model request offers a tool with the input schema that the server sent, as far as its
-// provider reads it.
+// provider reads it. Both are brought into one form (schema_form.go) and then compared.
 func SameSchema(given *dialect.Request, got, sent *dialect.Tool) bool {
 	want, have := evidence.DecodeJSON(sent.InputSchema), evidence.DecodeJSON(got.InputSchema)
 	if want != nil && reflect.DeepEqual(want, have) {
@@ -25,12 +27,12 @@ func SameSchema(given *dialect.Request, got, sent *dialect.Tool) bool {
 		if !sameDefinitions(have, want) {
 			return false
 		}
-		if (&schemas{false, mostInlined}).same(provider.in(withoutReferences(have)), provider.in(withoutReferences(want))) {
+		if (&schemas{false, mostInlined}).same(provider.in(inlined(have)), provider.in(inlined(want))) {
 			return true
 		}
 		want, have = provider.in(want), provider.in(have) // references are read only within definitions
 	}
-	want, have = withoutReferences(want), withoutReferences(have)
+	want, have = inlined(want), inlined(have)
 	limited, strict := limitsSchemas(given, got, form.FullSchemas)
 	if limited {
 		want, have = everyProvider.in(want), everyProvider.in(have)
@@ -47,86 +49,19 @@ func acceptsAll(schema any) bool {
 	return isObject
 }
 
-// mostInlined limits the parts of schemas that are read: a schema may refer to itself without end.
-const mostInlined = 10000
-
-// withoutReferences returns a whole schema with definitions in place of the references to them.
-func withoutReferences(schema any) any {
-	budget := mostInlined
-	return inlined(schema, nil, &budget)
-}
-
-// inlined replaces the references of a schema by what they refer to, as some clients do for providers without
-// references. A nil definitions is for the whole schema, which has the definitions.
-func inlined(schema any, definitions map[string]any, budget *int) any {
-	if *budget--; *budget < 0 {
-		return schema
-	}
-	switch v := schema.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = inlined(item, definitions, budget)
-		}
-		return list
-	case map[string]any:
-		if definitions == nil {
-			definitions = definitionsOf(v)
-		}
-		if to, ok := v["$ref"].(string); ok && definitions[to] != nil {
-			return inlined(definitions[to], definitions, budget)
-		}
-		copied := make(map[string]any, len(v))
-		for name, value := range v {
-			if name != "$defs" && name != "definitions" {
-				copied[name] = inlined(value, definitions, budget)
-			}
-		}
-		return copied
-	}
-	return schema
-}
-
 // sameDefinitions reports whether a schema has the wanted definition for each of its references. A client may drop the
 // references, or put what they refer to in their place.
 func sameDefinitions(got, want any) bool {
-	have, _ := got.(map[string]any)
-	wanted, _ := want.(map[string]any)
-	given := definitionsOf(have)
-	for ref, definition := range definitionsOf(wanted) {
+	given, body := definitionsOf(got), jsonvalue.Marshal(got)
+	for ref, definition := range definitionsOf(want) {
 		other, ok := given[ref]
-		if ok && !(&schemas{false, mostInlined}).same(other, definition) || !ok && refersTo(have, ref) {
+		reference := jsonvalue.Marshal(map[string]string{"$ref": ref})
+		refers := bytes.Contains(body, reference[1:len(reference)-1])
+		if ok && !(&schemas{false, mostInlined}).same(other, definition) || !ok && refers {
 			return false
 		}
 	}
 	return true
-}
-
-// refersTo reports whether a value has the reference.
-func refersTo(value any, ref string) bool {
-	switch v := value.(type) {
-	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return refersTo(item, ref) })
-	case map[string]any:
-		for name, inner := range v {
-			if name == "$ref" && inner == ref || refersTo(inner, ref) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// definitionsOf returns the definitions of a schema by their references.
-func definitionsOf(schema map[string]any) map[string]any {
-	definitions := map[string]any{}
-	for _, under := range []string{"$defs", "definitions"} {
-		named, _ := schema[under].(map[string]any)
-		for name, definition := range named {
-			definitions["#/"+under+"/"+name] = definition
-		}
-	}
-	return definitions
 }
 
 // limitsSchemas reports whether a tool was offered in a form in which the provider accepts only a few keywords: with a
@@ -137,53 +72,6 @@ func limitsSchemas(given *dialect.Request, tool *dialect.Tool, full []string) (l
 	_ = json.Unmarshal(declared, &o) // an invalid declaration limits nothing
 	strict = string(o["strict"]) == "true" || string(at(declared, "function.strict")) == "true"
 	return strict || full != nil && !slices.ContainsFunc(full, o.Has), strict
-}
-
-// keywords are those of a schema, and of the schemas in it, that a provider reads.
-type keywords struct {
-	outer, inner []string
-	// deep limits schemas under every keyword, such as items, and not only under properties and anyOf.
-	deep bool
-}
-
-// everyProvider reads these keywords in any form.
-var everyProvider = keywords{outer: commonWords, inner: commonWords, deep: true}
-
-var commonWords = []string{"type", "description", "enum", "items", "properties", "required", "anyOf", "nullable"}
-
-// in returns the schema with the keywords only.
-func (k keywords) in(schema any) any { return k.keep(schema, k.outer) }
-
-func (k keywords) keep(schema any, words []string) any {
-	o, isObject := schema.(map[string]any)
-	if !isObject {
-		return schema
-	}
-	kept := map[string]any{}
-	for word, value := range o {
-		properties, isObject := value.(map[string]any)
-		variants, isArray := value.([]any)
-		switch {
-		case !slices.Contains(words, word):
-		case word == "properties" && isObject:
-			limited := map[string]any{}
-			for name, property := range properties {
-				limited[name] = k.keep(property, k.inner)
-			}
-			kept[word] = limited
-		case word == "anyOf" && isArray:
-			limited := make([]any, len(variants))
-			for i, variant := range variants {
-				limited[i] = k.keep(variant, k.inner)
-			}
-			kept[word] = limited
-		case k.deep:
-			kept[word] = k.keep(value, k.inner)
-		default:
-			kept[word] = value
-		}
-	}
-	return kept
 }
 
 // schemas compares schemas. Strict ones require all properties. What exceeds the budget is not compared: a schema may
@@ -211,10 +99,10 @@ func (s *schemas) same(got, want any) bool {
 	}
 	have, isObject := got.(map[string]any)
 	if splitsTypes(have, wanted) || splitsTypes(wanted, have) {
-		return s.sameSet(byType(have), byType(wanted), func(v any) bool { return v.(map[string]any)["type"] == "null" })
+		return s.sameSet(byType(have), byType(wanted), isNull)
 	}
 	if variants, ok := have["anyOf"].([]any); ok && wanted["anyOf"] == nil {
-		return slices.ContainsFunc(variants, func(v any) bool { return s.same(v, want) }) && s.onlyNull(variants, want)
+		return s.sameSet(variants, []any{want}, isNull)
 	}
 	return isObject && s.asksAll(have, wanted) && !s.asksMore(have, wanted) &&
 		(!s.strict || areIn(have["required"], have["properties"]))
@@ -262,20 +150,16 @@ func (s *schemas) withoutAdded(have map[string]any, want any) []any {
 	})
 }
 
-// mayBeNull reports whether a schema accepts null.
 func mayBeNull(schema any) bool {
 	o, _ := schema.(map[string]any)
 	types, _ := o["type"].([]any)
 	variants, _ := o["anyOf"].([]any)
-	return o["type"] == "null" || slices.Contains(types, any("null")) || slices.ContainsFunc(variants, mayBeNull)
+	return isNull(schema) || slices.Contains(types, any("null")) || slices.ContainsFunc(variants, mayBeNull)
 }
 
-// onlyNull reports whether all variants are the wanted schema or null.
-func (s *schemas) onlyNull(variants []any, want any) bool {
-	return !slices.ContainsFunc(variants, func(v any) bool {
-		o, _ := v.(map[string]any)
-		return !s.same(v, want) && o["type"] != "null"
-	})
+func isNull(schema any) bool {
+	o, _ := schema.(map[string]any)
+	return o["type"] == "null"
 }
 
 // areIn reports whether all names of a list are members of an object.
@@ -304,12 +188,10 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 		return got == false && want == true || s.same(got, want)
 	case "required":
 		return (hasTwice(want) || !hasTwice(got)) && s.sameSet(got, want, func(any) bool { return false })
-	case "enum", "anyOf", "oneOf", "allOf":
-		extra := func(v any) bool {
-			o, _ := v.(map[string]any)
-			return word == "enum" && v == nil || o["type"] == "null"
-		}
-		return s.sameSet(got, want, extra)
+	case "enum":
+		return s.sameSet(got, want, func(v any) bool { return v == nil || isNull(v) })
+	case "anyOf", "oneOf", "allOf":
+		return s.sameSet(got, want, isNull)
 	case "prefixItems":
 		have, _ := got.([]any)
 		wanted, _ := want.([]any)
@@ -324,12 +206,7 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 func (s *schemas) sameMembers(got, want any) bool {
 	have, _ := got.(map[string]any)
 	wanted, isObject := want.(map[string]any)
-	for name, value := range wanted {
-		if inner, ok := have[name]; !ok || !s.same(inner, value) {
-			return false
-		}
-	}
-	return isObject && len(have) == len(wanted)
+	return isObject && maps.EqualFunc(have, wanted, s.same)
 }
 
 // sameType compares types. Null may be added, and Gemini's are in capitals.
@@ -373,14 +250,10 @@ func hasTwice(list any) bool {
 func (s *schemas) sameSet(got, want any, mayAdd func(any) bool) bool {
 	have, isArray := got.([]any)
 	wanted, wasArray := want.([]any)
-	missing := func(items, others []any, same func(a, b any) bool) bool {
-		return slices.ContainsFunc(items, func(item any) bool {
-			return !slices.ContainsFunc(others, func(other any) bool { return same(other, item) })
-		})
-	}
-	added := slices.DeleteFunc(slices.Clone(have), mayAdd)
-	return isArray && wasArray && !missing(wanted, have, s.same) &&
-		!missing(added, wanted, func(a, b any) bool { return s.same(b, a) })
+	in := func(list []any, same func(any) bool) bool { return slices.ContainsFunc(list, same) }
+	return isArray && wasArray &&
+		!in(wanted, func(w any) bool { return !in(have, func(h any) bool { return s.same(h, w) }) }) &&
+		!in(have, func(h any) bool { return !mayAdd(h) && !in(wanted, func(w any) bool { return s.same(h, w) }) })
 }
 
 // empty reports whether a value is an empty object or array, or a schema that accepts everything.
