@@ -2,6 +2,7 @@ package always
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/toolschema"
 )
 
@@ -59,9 +61,50 @@ func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	if len(r.Answers) > 0 {
 		at = append(at, r.Answers[0].Place)
 	}
-	return check.Instead(check.Fail("sampling request %d: expected a result, found %s%s", r.N, found,
-		e.WhyNoResult(r.N)).At(at...))
+	v := check.Fail("sampling request %d: expected a result, found %s%s", r.N, found, e.WhyNoResult(r.N)).At(at...)
+	for _, one := range specials {
+		if x == nil && one.is(r) {
+			return check.Instead(v.Because(one.cause, one.fix).Differs(one.id, nil))
+		}
+	}
+	return &v
 }
+
+// specials are what some clients refuse in a request, and why.
+var specials = []struct {
+	*kind
+	is func(r *evidence.Round) bool
+}{
+	{newKind("refused-unknown-member", "the client decodes params strictly", "Ignore unknown members."),
+		func(r *evidence.Round) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Keys(evidence.ObjectOf(r.Raw))), func(name string) bool {
+				return !paramNames[name]
+			})
+		}},
+	{newKind("refused-many-tools", "the client has a low limit for tools",
+		"Pass 64 tools on. Return an error with the limit only if there are more."),
+		func(r *evidence.Round) bool { return len(r.Params.Tools) > 30 }},
+	{newKind("refused-context", "the client refuses a context that it does not have",
+		"Ignore includeContext if the client adds no context."),
+		func(r *evidence.Round) bool { return evidence.HasMember(r.Raw, "includeContext") }},
+	{newKind("refused-parameter", "the client rejects a parameter that it does not know",
+		"Translate temperature and stopSequences into the provider's parameters, or omit them. Omit metadata if the "+
+			"provider refuses them."),
+		func(r *evidence.Round) bool {
+			return slices.ContainsFunc([]string{"temperature", "stopSequences", "metadata"}, func(name string) bool {
+				return evidence.HasMember(r.Raw, name)
+			})
+		}},
+	{newKind("refused-array", "the client's message type has only one of the two forms of content",
+		"Read content that is not an array as an array of one block."),
+		func(r *evidence.Round) bool {
+			return slices.ContainsFunc(r.Params.Messages, func(m dialect.Message) bool { return len(m.Content) > 1 })
+		}},
+}
+
+// paramNames has the members of CreateMessageRequestParams in all revisions.
+var paramNames = jsonvalue.Set("_meta task messages modelPreferences systemPrompt includeContext temperature " +
+	"maxTokens stopSequences metadata tools toolChoice")
 
 // refusesPlain reports whether the client refused a request that all clients can serve, without asking the model. What
 // a transport does to a message has checks of its own.

@@ -44,8 +44,10 @@ var oneResponse = check.Check{
 	ID:     "one-response",
 	Rule:   "The client MUST NOT send more than one response to a request",
 	Levels: check.InLegacy(report.Must), Statements: append(responsesRule, "basic/01"),
-	Cause: "a retry posts the response again without a look at whether the first one was accepted",
-	Fix:   "Send one response for each request id. Do not send a response again that the server accepted.",
+	Cause: "a retry posts a response that the server accepted; or the client resumes from an event that it had " +
+		"received, and responds again",
+	Fix: "Send one response for each request id. Keep the id of the last event of each stream, and the ids of answered " +
+		"requests.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
 		responses := sent(s)
 		if len(responses) == 0 {

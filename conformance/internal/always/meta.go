@@ -94,8 +94,13 @@ func wrongHeader(r *evidence.ClientRequest) *check.Verdict {
 		case value == want.value:
 			continue
 		}
-		return check.Instead(check.Fail("expected %q as header %s of %s, found %s", want.value, want.name, r.Method, found).
-			Show(r.Place, "%s", line))
+		v := check.Fail("expected %q as header %s of %s, found %s", want.value, want.name, r.Method, found).
+			Show(r.Place, "%s", line)
+		if sent && want.name == "Mcp-Name" {
+			v = v.Because("the client sends the name unencoded, or writes the markers in capitals",
+				"If a name is not ASCII, or begins with =?base64? and ends with ?=, send its UTF-8 as =?base64?<Base64>?=.")
+		}
+		return &v
 	}
 	return nil
 }

@@ -13,8 +13,9 @@ var progressTokens = check.Check{
 	ID:     "progress-tokens",
 	Rule:   "The client MUST report progress only under tokens of the server's requests",
 	Levels: check.InNewestLegacy(report.Must), Statements: []string{"progress/08"},
-	Cause: "the token is rebuilt from the request's id, or made a string",
-	Fix:   "Send back the progressToken of the request as it came, with its type. Without a token, report nothing.",
+	Cause: "the request's id is used as the token, or a token that is a number is written as a string",
+	Fix: "Keep the progressToken of the request as it was written, and return it unchanged. Without one, report " +
+		"nothing.",
 	JudgeSession: eachProgress("all progress has a token of the server",
 		func(s *evidence.Session, note evidence.ProgressNote, _ []evidence.ProgressNote) *check.Verdict {
 			return check.Unless(len(reportedOn(s, note)) > 0, check.Fail(

@@ -63,8 +63,13 @@ var validMessage = check.Check{
 			}
 			judged++
 			if invalid := invalidPart(revision, name, raw); invalid != nil {
-				return check.Fail("expected a valid %s, found %s", name, invalid).Show(place.At(invalid.Path), "%s",
+				v := check.Fail("expected a valid %s, found %s", name, invalid).Show(place.At(invalid.Path), "%s",
 					evidence.Compact(raw))
+				if name == schema.CreateTaskResult || name == schema.GetTaskResult {
+					v = v.Because("times are numbers, or a member is only in the response that creates the task",
+						`Write createdAt and lastUpdatedAt as "2025-11-25T10:30:00Z", and ttl in milliseconds or as null, in every task.`)
+				}
+				return v
 			}
 			if m.Method == "" && (name == schema.JSONRPCNotification || name == schema.JSONRPCRequest) {
 				return check.Fail("expected the name of a method, found an empty one").ShowJSON(place.At("method"), raw)

@@ -160,6 +160,28 @@ func invalid(e *evidence.Case, name schema.Name, at evidence.Place, raw, judged 
 	if errors.As(err, &fault) {
 		where, why = at.At(fault.Path), fault.Message
 	}
-	return check.Instead(check.Fail("expected a %s of %s, found an invalid one: %s", name, e.Revision, why).
-		Show(where, "%s", why).ShowJSON(at, raw))
+	v := check.Fail("expected a %s of %s, found an invalid one: %s", name, e.Revision, why).
+		Show(where, "%s", why).ShowJSON(at, raw)
+	if name != schema.CreateMessageResult {
+		return &v
+	}
+	switch content := evidence.DecodeJSON(evidence.ObjectOf(judged)["content"]).(type) {
+	case []any:
+		if !e.Revision.HasSamplingTools() {
+			v = v.Because("the client sends the result of a newer revision than the negotiated one",
+				"Send content as one block up to 2025-06-18.")
+		}
+	case nil:
+		v = v.Because(emptyAnswer())
+	case map[string]any:
+		if content["type"] == "text" && content["text"] == nil {
+			v = v.Because(emptyAnswer())
+		}
+	}
+	return &v
+}
+
+func emptyAnswer() (cause, fix string) {
+	return "an empty completion becomes null, or a block without text",
+		"Return a text block with an empty text, or an error."
 }
