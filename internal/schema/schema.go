@@ -54,6 +54,12 @@ func Validate(revision string, name Name, raw []byte) error {
 	return err
 }
 
+// Has reports whether a revision has the type.
+func Has(revision string, name Name) bool {
+	schemas, ok := revisions[revision]
+	return ok && schemas()[name] != nil
+}
+
 func validate(revision string, name Name, raw []byte) error {
 	schemas, ok := revisions[revision]
 	if !ok {

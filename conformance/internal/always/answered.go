@@ -106,14 +106,11 @@ var specials = []struct {
 var paramNames = jsonvalue.Set("_meta task messages modelPreferences systemPrompt includeContext temperature " +
 	"maxTokens stopSequences metadata tools toolChoice")
 
-// refusesPlain reports whether the client refused a request that all clients can serve, without asking the model. What
-// a transport does to a message has checks of its own.
 func refusesPlain(e *evidence.Case, r *evidence.Round) bool {
 	return isPlain(r) && e.Session.AnswersAny() && (askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r) &&
 		!strings.HasPrefix(e.Case.ID, "transport/")
 }
 
-// hasAnswer reports whether the model gave a round a reply that a client can pass on.
 func hasAnswer(r *evidence.Round) bool { return r.AnsweredWhole() && usable(r, r.LastExchange()) }
 
 // othersAnswered reports whether the same holds of all that a result of 2026-07-28 asks for beside a round: a client
@@ -122,7 +119,6 @@ func othersAnswered(e *evidence.Case, r *evidence.Round) bool {
 	return !besides(e, r, func(other *evidence.Round) bool { return other.Params == nil || !hasAnswer(other) })
 }
 
-// othersPlain reports whether every client can fulfil all that a result of 2026-07-28 asks for beside a round.
 func othersPlain(e *evidence.Case, r *evidence.Round) bool {
 	return !besides(e, r, func(other *evidence.Round) bool { return !isValid(e, other) || !isPlain(other) })
 }
@@ -159,7 +155,6 @@ func saysInvalid(r *evidence.Round) bool {
 	return len(r.Answers) > 0 && r.Answers[0].Err != nil && r.Answers[0].Err.Code == evidence.CodeInvalidParams
 }
 
-// saidNo reports whether the client refused a request: with an error, or in 2026-07-28 by ending the call.
 func saidNo(e *evidence.Case, r *evidence.Round) bool {
 	if len(r.Answers) > 0 {
 		response := e.Session.Trace.Find(r.Answers[0].Ref).Frame.Raw
@@ -182,7 +177,6 @@ func excused(e *evidence.Case, r *evidence.Round) bool {
 	})
 }
 
-// abandoned reports whether the server cancelled a request, or the client its call.
 func abandoned(e *evidence.Case, r *evidence.Round) bool {
 	cancels, _ := e.CallCancels()
 	return len(cancels) > 0 || e.Cancelled(r) != nil || e.StreamClosed() != nil || e.ReportedAbandoned() != nil
@@ -222,7 +216,6 @@ func usable(r *evidence.Round, x *evidence.Exchange) bool {
 	return len(uses) > 0 || hasText(reply.Content)
 }
 
-// isValidUse reports whether the server offered the tool, and its schema allows the input. A client may check both.
 func isValidUse(r *evidence.Round, use dialect.Block) bool {
 	i := indexOf(r.Params.Tools, use.Name)
 	if i < 0 {
@@ -261,7 +254,6 @@ func isPlain(r *evidence.Round) bool {
 	})
 }
 
-// plainSettings reports the same of the parameters.
 func plainSettings(p *dialect.Request) bool {
 	const leastTokens, mostTokens, mostStops = 16, 8192, 4
 	return p.MaxTokens != nil && *p.MaxTokens >= leastTokens && *p.MaxTokens <= mostTokens &&

@@ -129,7 +129,6 @@ func sent(s *evidence.Session) []*response {
 	return all
 }
 
-// isResponse reports whether a message without a method was meant as a response.
 func isResponse(raw []byte, m *evidence.Message) bool {
 	if !json.Valid(raw) {
 		return false

@@ -58,7 +58,6 @@ func stringsOf(r *evidence.Round) []string {
 	return all
 }
 
-// unsentPart returns a text of the client without what the server sent.
 func unsentPart(text string, sent []string) string {
 	for _, s := range sent {
 		if len(s) >= leastForeign {

@@ -210,7 +210,6 @@ func isOneText(want, got []turn) bool {
 	return whole
 }
 
-// quote quotes a text, a long one around the place where it differs from another.
 func quote(text, other string) string {
 	quoted, _ := evidence.Difference(text, other)
 	return quoted

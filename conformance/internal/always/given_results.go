@@ -152,7 +152,6 @@ func blocksOf(t *turn) []dialect.Block {
 	return blocks
 }
 
-// says reports whether a result or a text of its turn has the text.
 func says(g *item, turn *turn, text string) bool {
 	_, found := matchTexts([]string{text}, textsOf(only(turn.items, dialect.Text)), anything)
 	return found || evidence.Contains(renderingOf(g).value, text)

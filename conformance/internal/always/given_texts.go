@@ -45,7 +45,6 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 	return nil
 }
 
-// rest returns the items of a turn except tool uses and tool results.
 func (c *comparison) rest(t *turn) []item {
 	return slices.DeleteFunc(slices.Clone(t.items), func(b item) bool {
 		return b.Type == dialect.ToolUse || b.Type == dialect.ToolResult
@@ -140,7 +139,6 @@ func unmatched(sent, given []item) *difference {
 	return extraText.found("no text", describe(&given[0])).at("", given[0].Path)
 }
 
-// cannotTake reports whether the provider has no place for a medium.
 func (c *comparison) cannotTake(t dialect.BlockType) bool {
 	return t == dialect.Audio && c.form.NoAudio
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// someRequest passes with the message if the client sent a request.
 func someRequest(s *evidence.Session, pass string) check.Verdict {
 	if len(s.Requests) == 0 {
 		return check.NotObserved("the client sent no request")

@@ -75,7 +75,6 @@ func within(short, long string) bool {
 	return false
 }
 
-// wordsOf returns the runs of letters and digits of a name, in lower case.
 func wordsOf(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c)

@@ -69,12 +69,10 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 	return check.Pass("the model was given what the server sent, in all %d model requests", compared)
 }
 
-// mustHave reports whether a model request must have what the server sent.
 func mustHave(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
 	return x.End.Unmatched == "" && belongs(ev, r, x) && !followsMistake(r, x)
 }
 
-// unreadable is the verdict for a request that the provider could not read.
 func unreadable(r *evidence.Round, x *evidence.Exchange) check.Verdict {
 	return check.Fail("sampling request %d: expected a valid request to the model, it refused: %s", r.N,
 		evidence.Clip(cmp.Or(x.End.Refused, x.Unreadable.Error()))).At(r.Asked, x.Place)
@@ -161,7 +159,6 @@ func withoutNulls(v any) any {
 	return v
 }
 
-// excerpt returns the JSON at a path.
 func excerpt(body []byte, path string) string {
 	if value := at(body, path); value != nil {
 		return evidence.Compact(value)

@@ -27,7 +27,6 @@ var stopReasonWord = check.Check{
 		}),
 }
 
-// letters returns the letters and digits of a name, in lower case.
 func letters(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c > utf8.RuneSelf {

@@ -70,7 +70,6 @@ func isMistake(x *evidence.Exchange) bool {
 	})
 }
 
-// followsMistake reports whether the client asked the model for the round before, and the model made a mistake.
 func followsMistake(r *evidence.Round, x *evidence.Exchange) bool {
 	return slices.ContainsFunc(r.Model, func(before *evidence.Exchange) bool {
 		return before.Behind < x.Began && isMistake(before)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -13,23 +14,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-// messageSchemas are the requests and notifications that a client of a sampling server sends, by method. A method that
-// a revision does not have is judged by the revision that has it: a client may try an older or a newer one.
-var messageSchemas = map[string]struct {
-	name schema.Name
-	only server.Revision // "" for all
-}{
-	"initialize":                {schema.InitializeRequest, server.V20251125},
-	"notifications/initialized": {schema.InitializedNotification, server.V20251125},
-	"ping":                      {schema.PingRequest, server.V20251125},
-	"server/discover":           {schema.DiscoverRequest, server.V20260728},
-	"tools/list":                {schema.ListToolsRequest, ""},
-	"tools/call":                {schema.CallToolRequest, ""},
-	"prompts/get":               {schema.GetPromptRequest, ""},
-	"resources/read":            {schema.ReadResourceRequest, ""},
-	"notifications/cancelled":   {schema.CancelledNotification, ""},
-	"notifications/progress":    {schema.ProgressNotification, ""},
-	evidence.TaskStatus:         {schema.TaskStatusNotification, server.V20251125},
+// messageSchemas are the requests and notifications that a client of a sampling server sends, by method.
+var messageSchemas = map[string]schema.Name{
+	"initialize":                schema.InitializeRequest,
+	"notifications/initialized": schema.InitializedNotification,
+	"ping":                      schema.PingRequest,
+	"server/discover":           schema.DiscoverRequest,
+	"tools/list":                schema.ListToolsRequest,
+	"tools/call":                schema.CallToolRequest,
+	"prompts/get":               schema.GetPromptRequest,
+	"resources/read":            schema.ReadResourceRequest,
+	"notifications/cancelled":   schema.CancelledNotification,
+	"notifications/progress":    schema.ProgressNotification,
+	evidence.TaskStatus:         schema.TaskStatusNotification,
 }
 
 // taskResults are the results about tasks, by a member that only they have.
@@ -84,7 +81,7 @@ var validMessage = check.Check{
 
 // wrongTask returns the verdict for a message that names a task that the client did not create; nil for any other.
 func wrongTask(s *evidence.Session, e *trace.Event, m *evidence.Message, created map[string]bool) *check.Verdict {
-	if revisionOf(s, e, m) != server.V20251125 {
+	if !hasTasks(revisionOf(s, e, m)) {
 		return nil
 	}
 	at := evidence.Place{Ref: e.Ref(), Label: cmp.Or(m.Method, "a response")}
@@ -106,17 +103,18 @@ func wrongTask(s *evidence.Session, e *trace.Event, m *evidence.Message, created
 	return nil
 }
 
+func hasTasks(revision server.Revision) bool {
+	return schema.Has(string(revision), schema.CreateTaskResult)
+}
+
 // judgedPart returns the part of a message that a schema of a revision describes. The name is "" for no part.
 func judgedPart(s *evidence.Session, e *trace.Event, m *evidence.Message) (
 	evidence.Place, json.RawMessage, schema.Name, server.Revision,
 ) {
-	of, known := messageSchemas[m.Method]
+	name, known := messageSchemas[m.Method]
 	revision := revisionOf(s, e, m)
-	if known && of.only != "" && of.only.Modern() != revision.Modern() {
-		revision = of.only
-	}
 	if known && !e.Frame.Partial {
-		return evidence.Place{Ref: e.Ref(), Label: m.Method}, json.RawMessage(e.Frame.Raw), of.name, revision
+		return evidence.Place{Ref: e.Ref(), Label: m.Method}, json.RawMessage(e.Frame.Raw), name, withType(name, revision)
 	}
 	if envelope := evidence.ObjectOf(json.RawMessage(e.Frame.Raw)); m.Method == "" &&
 		!m.IsResponse() && (envelope["method"] != nil || envelope["params"] != nil) {
@@ -126,7 +124,7 @@ func judgedPart(s *evidence.Session, e *trace.Event, m *evidence.Message) (
 		}
 		return evidence.Place{Ref: e.Ref(), Label: "a message"}, json.RawMessage(e.Frame.Raw), name, revision
 	}
-	if revision == server.V20251125 && m.IsResponse() {
+	if hasTasks(revision) && m.IsResponse() {
 		result := evidence.ObjectOf(m.Result)
 		for _, of := range taskResults {
 			if result.Has(of.member) {
@@ -137,15 +135,26 @@ func judgedPart(s *evidence.Session, e *trace.Event, m *evidence.Message) (
 	return evidence.Place{}, nil, "", ""
 }
 
-// revisionOf is that of the run or, if the server speaks others, the one that a message says.
-func revisionOf(s *evidence.Session, e *trace.Event, m *evidence.Message) server.Revision {
-	switch {
-	case len(s.Trace.Header.ServerRevisions) == 0:
-		return s.Revision
-	case evidence.ModernVersion(e.Frame, m) != "":
-		return server.V20260728
+// withType returns the revision if it has a type, or else the newest one that has it: a client may try the methods of
+// another revision.
+func withType(name schema.Name, revision server.Revision) server.Revision {
+	if schema.Has(string(revision), name) {
+		return revision
 	}
-	return server.V20251125
+	return newest(func(r server.Revision) bool { return schema.Has(string(r), name) })
+}
+
+// revisionOf is that of the run or, if the server speaks others, the newest of the kind that a message is.
+func revisionOf(s *evidence.Session, e *trace.Event, m *evidence.Message) server.Revision {
+	if len(s.Trace.Header.ServerRevisions) == 0 {
+		return s.Revision
+	}
+	modern := evidence.ModernVersion(e.Frame, m) != ""
+	return newest(func(r server.Revision) bool { return r.Modern() == modern })
+}
+
+func newest(is func(server.Revision) bool) server.Revision {
+	return slices.Max(slices.DeleteFunc(server.AllRevisions(), func(r server.Revision) bool { return !is(r) }))
 }
 
 // invalidPart returns what is wrong with a message or a result; nil for nothing. The answers of a retry are not judged

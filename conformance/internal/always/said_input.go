@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// number returns how two numbers are compared.
 func (c *rendering) number() func(a, b json.Number) bool {
 	if !llm.FactsOf(c.from.Dialect).Doubles {
 		return evidence.SameNumber

@@ -32,7 +32,6 @@ func (c *rendering) compareTexts() *difference {
 	return nil
 }
 
-// textRuns returns the texts before each of the tool uses, and those after the last.
 func textRuns(blocks, uses []dialect.Block) [][]string {
 	runs := make([][]string, 1, len(uses)+1)
 	for _, b := range blocks {

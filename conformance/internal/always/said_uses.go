@@ -42,7 +42,6 @@ func (c *rendering) compareUses() *difference {
 	return c.compareIDs()
 }
 
-// unknown returns a note for a name that the server did not offer.
 func (c *rendering) unknown(name string) string {
 	if indexOf(c.round.Params.Tools, name) < 0 {
 		return ", which the server does not have"
@@ -50,7 +49,6 @@ func (c *rendering) unknown(name string) string {
 	return ""
 }
 
-// forbidden reports whether the request does not allow a tool use.
 func (c *rendering) forbidden(use dialect.Block) bool {
 	return c.round.Params.ToolChoice == dialect.ChoiceNone ||
 		!slices.ContainsFunc(c.round.Params.Tools, func(t dialect.Tool) bool { return c.sameName(use.Name, t.Name) })

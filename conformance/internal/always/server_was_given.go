@@ -71,7 +71,6 @@ func misbehaves(x *evidence.Exchange) bool {
 	})
 }
 
-// inputOf returns the decoded input of a tool use; an empty one is {}.
 func inputOf(use dialect.Block) any {
 	if len(use.Input) == 0 {
 		return map[string]any{}

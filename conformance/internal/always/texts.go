@@ -111,7 +111,6 @@ func (t *texts) mayEnd(want []string, from int, f framing) bool {
 	return t.opens(gap, from)
 }
 
-// opens reports whether what follows a text is clearly not part of it.
 func (t *texts) opens(gap string, from int) bool {
 	return contains(t.ends, from) || strings.HasPrefix(gap, "\n") || strings.HasPrefix(gap, "\r\n") ||
 		strings.HasPrefix(gap, "<") || strings.HasPrefix(gap, " (") || strings.HasPrefix(gap, " [")
@@ -120,7 +119,6 @@ func (t *texts) opens(gap string, from int) bool {
 // label matches what ends like a label or a tag.
 var label = regexp.MustCompile(`([:>\])=]\s*|\n)$`)
 
-// repeats reports whether a frame has the text itself once more.
 func repeats(gap, text string) bool {
 	const short = 8
 	return strings.TrimSpace(gap) == strings.TrimSpace(text) || len(text) >= short && strings.Contains(gap, text)

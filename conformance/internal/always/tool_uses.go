@@ -40,7 +40,6 @@ var freshIDs = check.Check{
 	},
 }
 
-// saidWithID reports whether the model itself gave a tool use the id.
 func saidWithID(sources []*evidence.Exchange, id string) bool {
 	return slices.ContainsFunc(sources, func(x *evidence.Exchange) bool {
 		return slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool { return use.ID == id })
