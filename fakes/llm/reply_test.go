@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -80,6 +82,17 @@ func TestAReplyIsReadAsItWasEncoded(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// What a codec writes of a request it also reads, and accepts.
+func TestRequestsAreReadAsTheyAreWritten(t *testing.T) {
+	for _, d := range codecs {
+		t.Run(d.Name(), func(t *testing.T) {
+			header := http.Header{"Authorization": {"Bearer key"}}
+			maps.Copy(header, d.Facts().Header)
+			codectest.Rewrites(t, d, header)
+		})
 	}
 }
 

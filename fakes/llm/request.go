@@ -148,6 +148,31 @@ func decode(name, path string, body []byte) (*Request, dialect.Codec, error) {
 	return req, codec, nil
 }
 
+// EncodeRequest writes a request in a dialect as a correct client would: the URL path with its query, and the body. It
+// reads the neutral members of the request, and leaves out what the dialect cannot hold. Media that do not fit into a
+// tool result follow the results. The error reports an unknown dialect.
+func EncodeRequest(name string, r *Request) (path string, body []byte, err error) {
+	codec, err := codecOf(name)
+	if err != nil {
+		return "", nil, err
+	}
+	u, body := codec.EncodeRequest(r)
+	return u.String(), body, nil
+}
+
+// Rewritten returns what a dialect can hold of a request: the request as its codec reads it after it wrote it.
+func Rewritten(name string, r *Request) (*Request, error) {
+	codec, err := codecOf(name)
+	if err != nil {
+		return nil, err
+	}
+	rewritten, bad := dialect.Rewritten(codec, r)
+	if bad != nil {
+		return nil, bad
+	}
+	return rewritten, nil
+}
+
 // DecodeReply reads what the model said from the recorded body of an answer with status 200, plain or streamed. The
 // error reports an unknown dialect, an unreadable body, or an error of the model.
 func DecodeReply(name string, body []byte) (*DecodedReply, error) {

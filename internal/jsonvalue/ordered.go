@@ -42,3 +42,11 @@ func OrAbsent[T comparable](v T) any {
 	}
 	return v
 }
+
+// ListOrAbsent returns the list, or [Absent] if it is empty.
+func ListOrAbsent[T any](list []T) any {
+	if len(list) == 0 {
+		return Absent
+	}
+	return list
+}

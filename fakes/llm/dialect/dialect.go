@@ -332,6 +332,11 @@ type Codec interface {
 	Decode(r *http.Request, body []byte) (*Request, *Error)
 	// Check applies the provider's rules for history, roles and tools. A lenient fake skips it.
 	Check(*Request) *Error
+	// EncodeRequest writes a request as a correct client would: the path with its query, and the body. It reads the
+	// neutral members, not Body, Header, URL and Decoded. It leaves out what the provider's messages cannot hold: see
+	// [Form] and [Rewritten]. Media that do not fit into a tool result follow the results, in the same turn. A tool choice
+	// without tools is left out.
+	EncodeRequest(*Request) (*url.URL, []byte)
 	// Encode writes the reply in the provider's format, as a stream if the request asks for one.
 	Encode(*Request, *Reply) Answer
 	// EncodeError writes an error in the provider's format. Its headers prevent SDK retries unless the provider invites
@@ -343,6 +348,12 @@ type Codec interface {
 	// DecodeReply reads the body of an answer with status 200, plain or streamed. It is lenient: only a body that cannot
 	// be read, or that reports an error, is an error.
 	DecodeReply(body []byte) (*DecodedReply, error)
+}
+
+// Rewritten returns a request as a codec reads it after it wrote it: what the dialect can hold of the request.
+func Rewritten(c Codec, r *Request) (*Request, *Error) {
+	u, body := c.EncodeRequest(r)
+	return c.Decode(&http.Request{Method: http.MethodPost, URL: u, Header: r.Header}, body)
 }
 
 // Accounts is implemented by the codecs of providers that name the account in a header of every answer.

@@ -55,6 +55,8 @@ type Form struct {
 	ErrorFlag bool
 	// NoToolChoice: a request has no tool choice.
 	NoToolChoice bool
+	// NoStopSequences: a request has no stop sequences.
+	NoStopSequences bool
 	// NoAudio: no message can have a sound.
 	NoAudio bool
 	// BareImages: images are in a list of their own, without their type.

@@ -205,6 +205,8 @@ func FuzzDecode(f *testing.F) {
 		}
 		if refused := GenerateContent.Check(req); refused != nil {
 			require.NotEmpty(t, strings.TrimSpace(refused.Message))
+		} else {
+			codectest.CheckRewritten(t, GenerateContent, req)
 		}
 	})
 }

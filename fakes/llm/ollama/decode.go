@@ -23,7 +23,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 		Dialect: dialect.Ollama, Model: q.Model, Stream: q.Stream == nil || *q.Stream,
 		Temperature: option[float64](q, "temperature"), Body: body, Header: r.Header, Decoded: q,
 	}
-	if n := option[float64](q, "num_predict"); n != nil && *n >= 1 {
+	if n := option[float64](q, "num_predict"); n != nil && *n >= 1 && *n < 1<<63 {
 		limit := int64(*n)
 		req.MaxTokens = &limit
 	}

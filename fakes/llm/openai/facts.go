@@ -19,13 +19,14 @@ func (c chat) Facts() dialect.Facts {
 // Facts implements [dialect.Codec]. An item's own id may be left out, but not be another item's.
 func (o responses) Facts() dialect.Facts {
 	if !o.isOpenAI {
-		return dialect.Facts{Base: o.base, Compatible: dialect.OpenAIResponses}
+		return dialect.Facts{Base: o.base, Compatible: dialect.OpenAIResponses, Form: dialect.Form{NoStopSequences: true}}
 	}
 	f := facts
 	f.Path, f.Conversation, f.End = "/responses", "input", "completed"
 	f.LastEvent = `^event: ?response\.(?:completed|incomplete|failed)\b|` +
 		`"type": ?"response\.(?:completed|incomplete|failed)"`
 	f.IDs, f.Arguments = []string{"input.call_id", "input.id"}, []string{"input.arguments"}
+	f.Form.NoStopSequences = true
 	return f
 }
 

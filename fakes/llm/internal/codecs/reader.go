@@ -1,4 +1,4 @@
-// Package codecs has what the codecs share to read requests.
+// Package codecs has what the codecs share to read and write requests.
 package codecs
 
 import (

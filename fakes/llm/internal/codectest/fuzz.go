@@ -30,6 +30,8 @@ func Fuzz(f *testing.F, codec dialect.Codec, header http.Header, provider string
 		}
 		if err := codec.Check(req); err != nil && (!slices.Contains(statuses, err.Status) || err.Message == "") {
 			t.Fatalf("expected a message and one of the statuses %v, found %+v", statuses, err)
+		} else if err == nil {
+			CheckRewritten(t, codec, req)
 		}
 		a := codec.Encode(req, &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(body)},
 			{Type: dialect.ToolUse, Input: body}, {Type: dialect.Thinking, Text: "hm"}}})
