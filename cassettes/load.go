@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/nearest"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // load reads an embedded recording by name, or a file by a path that ends in .yaml. Its error lists what exists.
@@ -19,8 +19,8 @@ func load(name string) (*recording, error) {
 		if err != nil {
 			err = fmt.Errorf("recording %q not found: use one of the %d names of the form SCENARIO.DIALECT, "+
 				"such as %s, or the path of a file that ends in %s", name, len(Names()), anyName, extension)
-			if near := nearest.Names(name, Names()); near != nil {
-				err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, ", "))
+			if near := words.DidYouMean(name, Names()); near != "" {
+				err = fmt.Errorf("%w; %s", err, near)
 			}
 			return nil, err
 		}

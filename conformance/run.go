@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/shell"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // Option is a setting of [Run].
@@ -130,7 +130,7 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 		if absolute, err := filepath.Abs(path); err == nil {
 			path = absolute // The command may run in another folder.
 		}
-		return envConversation + "=" + shell.Quote(path) + " go test -run " + pattern(name)
+		return envConversation + "=" + words.Quote(path) + " go test -run " + pattern(name)
 	}
 	s.Suite.ReproduceFile = reproduce
 	if s.Suite.Conversation != "" {
@@ -212,5 +212,5 @@ func groups(results []report.Result, key func(*report.Result) string) [][]report
 
 // pattern returns the quoted -run pattern for a test's name and those of its subtests.
 func pattern(names ...string) string {
-	return "'" + strings.ReplaceAll(harness.TestPattern(names...), "'", `'\''`) + "'"
+	return words.Quote(words.TestPattern(names...))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/nearest"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // SelectionError is the error for a selection without a match.
@@ -86,7 +86,7 @@ func newSelection(only, skip []string, generated generated) (*selection, error) 
 			return nil, &SelectionError{Pattern: pattern, Err: err}
 		}
 		if one := newPatterns([]string{pattern}); !one.match(names...) {
-			return nil, &SelectionError{Pattern: pattern, Nearest: nearest.Names(pattern, names)}
+			return nil, &SelectionError{Pattern: pattern, Nearest: words.Near(pattern, names)}
 		}
 	}
 	s := &selection{only: newPatterns(only), skip: newPatterns(skip), generated: generated}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // TB is the part of [testing.TB] that [Contain] needs.
@@ -116,7 +117,7 @@ func writeReport(path string, p *trace.Process) {
 var startDir, _ = os.Getwd()
 
 func (c *containment) args() []string {
-	return append([]string{"-test.run=" + TestPattern(c.test)}, ownArgs(os.Args[1:], flag.CommandLine)...)
+	return append([]string{"-test.run=" + words.TestPattern(c.test)}, ownArgs(os.Args[1:], flag.CommandLine)...)
 }
 
 // argv is the command line for the trace: the path of a test binary differs in each run.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // example is an environment for a client in a process of its own.
@@ -21,7 +22,7 @@ var example = Env{
 	Model: map[string]string{"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712",
 		"gemini": "http://127.0.0.1:4712", "ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native",
 		"cohere-chat": "http://127.0.0.1:4712"},
-	Key:       PlantedKey,
+	Key:       leak.PlantedKey,
 	Declare:   json.RawMessage(defaultDeclare),
 	Tools:     []string{"basic-question"},
 	Prompts:   []string{"mrtr-prompt"},
@@ -46,21 +47,21 @@ func TestAProcessReceivesTheContract(t *testing.T) {
 		"MCP_CONFORMANCE_SCENARIO":         "sampling",
 		"MCP_CONFORMANCE_PROTOCOL_VERSION": "2025-11-25",
 		"OPENAI_BASE_URL":                  "http://127.0.0.1:4712/v1",
-		"OPENAI_API_KEY":                   PlantedKey,
+		"OPENAI_API_KEY":                   leak.PlantedKey,
 		"SAMPLING_PROVIDER":                "openai",
 		"SAMPLING_ENDPOINT":                "http://127.0.0.1:4712/v1",
-		"SAMPLING_API_KEY":                 PlantedKey,
+		"SAMPLING_API_KEY":                 leak.PlantedKey,
 		"ANTHROPIC_BASE_URL":               "http://127.0.0.1:4712",
-		"ANTHROPIC_API_KEY":                PlantedKey,
+		"ANTHROPIC_API_KEY":                leak.PlantedKey,
 		"OLLAMA_HOST":                      "http://127.0.0.1:4712",
-		"OLLAMA_API_KEY":                   PlantedKey,
+		"OLLAMA_API_KEY":                   leak.PlantedKey,
 		"CO_API_URL":                       "http://127.0.0.1:4712",
-		"CO_API_KEY":                       PlantedKey,
-		"COHERE_API_KEY":                   PlantedKey,
+		"CO_API_KEY":                       leak.PlantedKey,
+		"COHERE_API_KEY":                   leak.PlantedKey,
 		"GOOGLE_GEMINI_BASE_URL":           "http://127.0.0.1:4712",
 		"GOOGLE_VERTEX_BASE_URL":           "http://127.0.0.1:4712",
-		"GEMINI_API_KEY":                   PlantedKey,
-		"GOOGLE_API_KEY":                   PlantedKey,
+		"GEMINI_API_KEY":                   leak.PlantedKey,
+		"GOOGLE_API_KEY":                   leak.PlantedKey,
 		"NO_PROXY":                         "127.0.0.1,localhost,::1",
 		"no_proxy":                         "127.0.0.1,localhost,::1",
 		"HOME":                             "/home/me",
@@ -74,7 +75,7 @@ func TestAProcessReceivesTheContract(t *testing.T) {
 		"models": {"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712",
 			"gemini": "http://127.0.0.1:4712", "ollama": "http://127.0.0.1:4712",
 			"cohere-chat": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
-		"key": "`+PlantedKey+`",
+		"key": "`+leak.PlantedKey+`",
 		"tools": ["basic-question"],
 		"prompts": ["mrtr-prompt"],
 		"resources": ["mcp-conform:/mrtr-resource"],

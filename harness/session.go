@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 	"github.com/mcp-conform/mcp-conform/internal/relay"
 )
@@ -32,7 +33,7 @@ func (r *Runner) session(ctx context.Context, cases []Case, spoke func()) (*trac
 // header returns the header of a session's trace, and case ids by tool, mark and resource URI.
 func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trace.Header, map[string]string) {
 	header := trace.Header{Tool: r.Tool, Client: client.Name, Revision: string(r.Revision), Seed: r.Seed,
-		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: PlantedKey,
+		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: leak.PlantedKey,
 		Timeout: limit, Replayed: r.Source != nil}
 	if r.Client.Agent {
 		header.PromptMark = promptMark
@@ -129,7 +130,7 @@ var withProperties = json.RawMessage(`{"type":"object","properties":{}}`)
 
 // env is what the client receives.
 func (r *Runner) env(f *fakes, header *trace.Header, cases []Case) Env {
-	env := Env{URL: f.server.URL, HTTP: f.http, Revision: r.Revision, Model: r.bases(f.model), Key: PlantedKey,
+	env := Env{URL: f.server.URL, HTTP: f.http, Revision: r.Revision, Model: r.bases(f.model), Key: leak.PlantedKey,
 		Declare: header.Declare, Timeout: header.ClientTimeout,
 		Decision: cmp.Or(header.Decision, Approve)}
 	if r.Client.Agent {
@@ -201,7 +202,7 @@ func (r *Runner) startFakes(
 		tools = append(append(tools, tool), staged[i].Tools...)
 	}
 	var err error
-	f.model, err = llm.Start(llm.Options{Record: record, Key: PlantedKey, Listener: listeners[0], Source: r.Source,
+	f.model, err = llm.Start(llm.Options{Record: record, Key: leak.PlantedKey, Listener: listeners[0], Source: r.Source,
 		Agent: agent})
 	if err != nil {
 		return nil, err
@@ -218,7 +219,7 @@ func (r *Runner) startFakes(
 	}
 	f.server, err = server.Start(server.Options{Revisions: revisions, ListVersionsToModern: cases[0].ListVersionsToModern,
 		AnswerDiscover: cases[0].AnswerDiscover, Record: record, Seed: r.Seed, Listener: listeners[1],
-		IsPlantedSecret: Planted(PlantedKey).Holds}, tools...)
+		IsPlantedSecret: leak.Planted(leak.PlantedKey).Holds}, tools...)
 	if err != nil {
 		f.model.Close()
 		return nil, err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/shell"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // Setup is what a program needs beside its command if it does not know the contract of [Command]. The zero value is
@@ -157,7 +157,7 @@ func (e *Env) places(p place) func(string) string {
 	}
 	raw, _ := json.Marshal(args) // strings
 	known := strings.NewReplacer(urlPlace, e.URL, configPlace, p.config, promptPlace, e.Prompt, keyPlace, e.Key,
-		homePlace, p.home, commandPlace, shell.Quote(e.Server...), programPlace, program, argsPlace, string(raw))
+		homePlace, p.home, commandPlace, words.Quote(e.Server...), programPlace, program, argsPlace, string(raw))
 	return func(text string) string {
 		return modelPlace.ReplaceAllStringFunc(known.Replace(text), func(place string) string {
 			_, name, _ := strings.Cut(strings.Trim(place, "{}"), ":")

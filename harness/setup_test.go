@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // setUp runs a script as a client with a setup, and returns what it wrote.
@@ -30,7 +31,7 @@ func TestTemplatesAreFilledInAndHaveAHomeOfTheirOwn(t *testing.T) {
 			{Text: "{home} {prompt}", Path: ".config/host/own.json"}}}, "{config}")
 	fields := strings.Fields(out)
 	home := fields[len(fields)-3]
-	require.Regexp(t, `^{"url":"http://127.0.0.1:\d+/mcp","anthropic":"http://127.0.0.1:\d+","key":"`+harness.PlantedKey+
+	require.Regexp(t, `^{"url":"http://127.0.0.1:\d+/mcp","anthropic":"http://127.0.0.1:\d+","key":"`+leak.PlantedKey+
 		`","x":{"{other}":1}}`+regexp.QuoteMeta(home), out)
 	require.Equal(t, []string{home, filepath.Join(home, ".local/share")}, fields[len(fields)-3:len(fields)-1])
 	require.Equal(t, "host.json", filepath.Base(fields[len(fields)-1]))

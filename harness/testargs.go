@@ -2,20 +2,9 @@ package harness
 
 import (
 	"flag"
-	"regexp"
 	"slices"
 	"strings"
 )
-
-// TestPattern returns the value of -test.run for just the test, or the subtest of the names, whatever characters they
-// hold. A slash separates levels.
-func TestPattern(names ...string) string {
-	levels := strings.Split(strings.Join(names, "/"), "/")
-	for i, level := range levels {
-		levels[i] = "^" + regexp.QuoteMeta(level) + "$"
-	}
-	return strings.Join(levels, "/")
-}
 
 // ownArgs returns the arguments without those of package testing, except -test.short, which tests depend on.
 func ownArgs(args []string, flags *flag.FlagSet) []string {

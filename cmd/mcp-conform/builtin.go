@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,9 +11,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/nearest"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 const (
@@ -92,10 +93,7 @@ func modelOfEnvironment(_ *harness.Env, _ *client.Options, m *model.Options) {
 
 // hint names what an unknown name may mean, or says otherwise what to do.
 func hint(name string, known []string, otherwise string) string {
-	if near := nearest.Names(name, known); near != nil {
-		return "did you mean " + strings.Join(near, ", ") + "?"
-	}
-	return otherwise
+	return cmp.Or(words.DidYouMean(name, known), otherwise)
 }
 
 func firstWire(m *mutants.Mutant) reference.Config {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/nearest"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 type explainCommand struct {
@@ -33,7 +33,7 @@ func (c *explainCommand) Run(s streams) error {
 		}
 	}
 	if b.Len() == 0 {
-		return &conformance.SelectionError{Pattern: c.ID, Nearest: nearest.Names(c.ID, names)}
+		return &conformance.SelectionError{Pattern: c.ID, Nearest: words.Near(c.ID, names)}
 	}
 	_, err := s.out.Write(b.Bytes())
 	return err

@@ -21,7 +21,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
-	"github.com/mcp-conform/mcp-conform/internal/shell"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 type runCommand struct {
@@ -160,7 +160,7 @@ func oneOf(flag, value string, known []string) error {
 		return nil
 	}
 	err := fmt.Errorf("%s: expected one of %s, found %q", flag, strings.Join(known, ", "), value)
-	if near := hint(value, known, ""); near != "" {
+	if near := words.DidYouMean(value, known); near != "" {
 		err = fmt.Errorf("%w; %s", err, near)
 	}
 	return err
@@ -400,36 +400,36 @@ func (c *runCommand) reproduceFile(path string) string { return c.commandLine("-
 
 // commandLine is a run with the flags, and those that choose the client.
 func (c *runCommand) commandLine(flags ...string) string {
-	words := append([]string{"mcp-conform", "run"}, append(flags, "-v")...)
+	line := append([]string{"mcp-conform", "run"}, append(flags, "-v")...)
 	if c.Stdio {
-		words = append(words, "--stdio")
+		line = append(line, "--stdio")
 	}
-	words = append(words, c.setupFlags()...)
+	line = append(line, c.setupFlags()...)
 	if c.Loop != "" {
-		words = append(words, "--loop", c.Loop)
+		line = append(line, "--loop", c.Loop)
 	}
 	if c.Dialect != "" {
-		words = append(words, "--dialect", c.Dialect)
+		line = append(line, "--dialect", c.Dialect)
 	}
 	if c.Timeout != harness.DefaultTimeout {
-		words = append(words, "--timeout", c.Timeout.String())
+		line = append(line, "--timeout", c.Timeout.String())
 	}
 	if c.CaseTime > 0 {
-		words = append(words, "--case-timeout", c.CaseTime.String())
+		line = append(line, "--case-timeout", c.CaseTime.String())
 	}
 	if c.Patience > 0 {
-		words = append(words, "--client-timeout", c.Patience.String())
+		line = append(line, "--client-timeout", c.Patience.String())
 	}
 	if c.LLM != "script" {
-		words = append(words, "--llm", c.LLM)
+		line = append(line, "--llm", c.LLM)
 	}
 	if c.Builtin != "" {
-		words = append(words, "--client", c.Builtin)
+		line = append(line, "--client", c.Builtin)
 	}
 	if len(c.Command) > 0 {
-		words = append(append(words, "--"), c.Command...)
+		line = append(append(line, "--"), c.Command...)
 	}
-	return shell.Quote(hidden(words)...)
+	return words.Quote(hidden(line)...)
 }
 
 func hidden(words []string) []string { return leak.Hide(os.Environ(), words...) }

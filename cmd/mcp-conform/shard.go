@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/shell"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 const (
@@ -102,16 +102,16 @@ var outputFlags = map[string]bool{"--shard": true, "--out": true, "--report": tr
 	"--no-durations": false, "--verbose": false, "-v": false, "--jobs": true, "-j": true}
 
 // deciding returns the flags and the command that decide the results: equal ones in all shards of a run.
-func deciding(words []string) []string {
+func deciding(args []string) []string {
 	var flags []string
-	for i := 0; i < len(words); i++ {
-		name, _, joined := strings.Cut(words[i], "=")
+	for i := 0; i < len(args); i++ {
+		name, _, joined := strings.Cut(args[i], "=")
 		value, output := outputFlags[name]
 		switch {
-		case words[i] == "--":
-			return append(flags, words[i:]...)
+		case args[i] == "--":
+			return append(flags, args[i:]...)
 		case !output:
-			flags = append(flags, words[i])
+			flags = append(flags, args[i])
 		case value && !joined:
 			i++
 		}
@@ -140,8 +140,7 @@ func (c *mergeCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return usage(err)
 	}
-	words := append([]string{"run"}, shards[0].Flags...)
-	run, err := parseRun(ctx, words, s)
+	run, err := parseRun(ctx, append([]string{"run"}, shards[0].Flags...), s)
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", filepath.Join(shards[0].dir, shardName), err))
 	}
@@ -208,7 +207,7 @@ func (s *shard) differs(other *shard) string {
 	case s.Shards != other.Shards:
 		return fmt.Sprintf("of %d and %d shards", s.Shards, other.Shards)
 	case !slices.Equal(s.Flags, other.Flags):
-		return fmt.Sprintf("their flags are\n\t%s\n\t%s", shell.Quote(s.Flags...), shell.Quote(other.Flags...))
+		return fmt.Sprintf("their flags are\n\t%s\n\t%s", words.Quote(s.Flags...), words.Quote(other.Flags...))
 	}
 	return ""
 }

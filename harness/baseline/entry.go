@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/nearest"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // Entry is a known failure or warning of one check, or of those that a pattern names.
@@ -111,8 +111,8 @@ func (e *Entry) validateNames(known Checks) (member string, err error) {
 
 func unknown(what, name string, known []string) error {
 	text := fmt.Sprintf("unknown %s %q", what, name)
-	if near := nearest.Names(name, known); near != nil {
-		text += "; did you mean " + strings.Join(near, ", ") + "?"
+	if near := words.DidYouMean(name, known); near != "" {
+		text += "; " + near
 	}
 	return errors.New(text)
 }

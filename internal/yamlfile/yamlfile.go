@@ -14,7 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/mcp-conform/mcp-conform/internal/nearest"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // Decode decodes the one document of a file into v. An empty file leaves v as it is. Unknown members are errors.
@@ -74,8 +74,8 @@ func syntaxError(name string, err error, v any) error {
 		message = fmt.Sprintf("expected %s, found %s", nodeWords[found[2]], nodeWords[found[1]])
 	}
 	if found := unknown.FindStringSubmatch(message); found != nil {
-		if near := nearest.Names(found[1], members(reflect.TypeOf(v), nil)); near != nil {
-			message += "; did you mean " + strings.Join(near, ", ") + "?"
+		if near := words.DidYouMean(found[1], members(reflect.TypeOf(v), nil)); near != "" {
+			message += "; " + near
 		}
 	}
 	return fmt.Errorf("%s:%d:%d: %s\n%s", name, at.Line, at.Column, message, strings.TrimRight(excerpt, " \n"))

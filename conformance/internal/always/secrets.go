@@ -7,8 +7,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 var noSecret = check.Check{
@@ -24,7 +24,7 @@ var noSecret = check.Check{
 		if s.Trace.Header.Key == "" {
 			return check.Unsupported("the trace names no planted key")
 		}
-		planted := harness.Planted(s.Trace.Header.Key)
+		planted := leak.Planted(s.Trace.Header.Key)
 		all := s.Sendings(func(string) bool { return true })
 		for _, message := range all {
 			if hit, where, text := message.Find(planted); text != "" {

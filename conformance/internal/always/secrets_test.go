@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // planted is a run with a planted key.
 func planted(then ...steps) steps {
 	return func(s *session) {
-		s.Trace.Header.Key = harness.PlantedKey
+		s.Trace.Header.Key = leak.PlantedKey
 		inOrder(then...)(s)
 	}
 }
@@ -29,7 +29,7 @@ func tells(caseID, data string) steps {
 }
 
 func TestSecretsDoNotReachTheServer(t *testing.T) {
-	const key = harness.PlantedKey
+	const key = leak.PlantedKey
 	encoded := base64.StdEncoding.EncodeToString([]byte("user:" + key))
 	var escaped strings.Builder
 	for _, c := range key {
@@ -53,8 +53,8 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 		"the end of the key":      {"bad key …" + key[len(key)-8:], "the key, its last characters"},
 		"the key in base64":       {"Basic " + encoded, "the key, in base64"},
 		"the key escaped":         {escaped.String(), "the key, escaped"},
-		"the cookie":              {"Set-Cookie: __cf_bm=" + harness.PlantedCookie, "the cookie"},
-		"the account":             {"limit reached for " + harness.PlantedAccount, "the account"},
+		"the cookie":              {"Set-Cookie: __cf_bm=" + leak.PlantedCookie, "the cookie"},
+		"the account":             {"limit reached for " + leak.PlantedAccount, "the account"},
 		"the key of a URL's user": {"https://:" + key + "@provider.example", "the key"},
 	} {
 		judges(t, rule, caseID,

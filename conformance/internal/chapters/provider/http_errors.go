@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // Errors that last. Some providers quote the key, as this HTTP 403 does, or name the account, as HTTP 429 does.
@@ -26,7 +27,7 @@ var permanentErrors = []harness.Case{
 }
 
 var forbidden = llm.Error{Status: http.StatusForbidden,
-	Message: "Permission denied: the consumer of api_key:" + harness.PlantedKey + " has been suspended."}
+	Message: "Permission denied: the consumer of api_key:" + leak.PlantedKey + " has been suspended."}
 
 // badRequest is an error that the server may have caused, by the parameters of its request.
 var badRequest = []harness.Case{httpError("bad-request", 0, llm.Error{Status: http.StatusBadRequest,
@@ -77,7 +78,7 @@ const retryAfter = 1
 
 var rateLimit = llm.Error{
 	Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded", Header: llm.RetryAfter(retryAfter),
-	Message: "Rate limit reached for requests per minute in organization " + harness.PlantedAccount +
+	Message: "Rate limit reached for requests per minute in organization " + leak.PlantedAccount +
 		". Please try again in 1s.",
 }
 

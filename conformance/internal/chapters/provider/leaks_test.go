@@ -10,16 +10,16 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
-	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // failed is a run with a planted key, in which the model answers with a status and a body.
 func failed(status int, body string, then func(*session)) func(*session) {
 	return func(s *session) {
-		s.Trace.Header.Key = harness.PlantedKey
+		s.Trace.Header.Key = leak.PlantedKey
 		s.Asks(tracetest.Asking(tracetest.WhenOpen)).Prompting(trace.ModelEnd{Status: status}, body)
 		then(s)
 	}
@@ -90,7 +90,7 @@ func TestErrorBodiesStayWithTheClient(t *testing.T) {
 }
 
 func TestFindNamesThePlaceOfALeak(t *testing.T) {
-	const key = harness.PlantedKey
+	const key = leak.PlantedKey
 	raw, err := json.Marshal(map[string]any{"params": map[string]any{"list": []any{"a", "b " + key}}})
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -104,10 +104,10 @@ func TestFindNamesThePlaceOfALeak(t *testing.T) {
 			"the client sent", "a[1]", key},
 		{trace.Frame{Raw: trace.Bytes("DEBUG key=" + key)}, "the client sent", "", "DEBUG key=" + key},
 		{trace.Frame{HTTP: &trace.HTTP{Address: "?key=" + key}}, "address", "", "?key=" + key},
-		{trace.Frame{HTTP: &trace.HTTP{Header: map[string]string{"A": "x", "Cookie": harness.PlantedCookie}}},
-			"header Cookie", "", harness.PlantedCookie},
+		{trace.Frame{HTTP: &trace.HTTP{Header: map[string]string{"A": "x", "Cookie": leak.PlantedCookie}}},
+			"header Cookie", "", leak.PlantedCookie},
 	} {
-		_, where, text := evidence.Sending{Event: &trace.Event{Seq: 1, Frame: &c.frame}}.Find(harness.Planted(key))
+		_, where, text := evidence.Sending{Event: &trace.Event{Seq: 1, Frame: &c.frame}}.Find(leak.Planted(key))
 		require.Equal(t, []string{c.label, c.path, c.text}, []string{where.Label, where.Path, text})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // Scenario is the chapter.
@@ -37,7 +38,7 @@ const (
 
 // frontHeaders are those of a content delivery network: its name, and a cookie for its own domain.
 var frontHeaders = http.Header{
-	"Set-Cookie": {"__cf_bm=" + harness.PlantedCookie +
+	"Set-Cookie": {"__cf_bm=" + leak.PlantedCookie +
 		"; path=/; domain=.provider.example; HttpOnly; Secure; SameSite=None"},
 	"Cf-Ray": {frontMachine},
 }
@@ -65,7 +66,7 @@ func failedRound(e *evidence.Case) *evidence.Round {
 func failing(id string, f failure, rules ...*llm.Rule) harness.Case {
 	for _, r := range rules {
 		if r.Header(frontHeaders); !f.noAccount {
-			r.Account(harness.PlantedAccount)
+			r.Account(leak.PlantedAccount)
 		}
 	}
 	return harness.Case{

@@ -1,13 +1,21 @@
-// Package nearest suggests names for a mistyped one, for error messages.
-package nearest
+// Package words writes words for people and shells: names near a mistyped one, quoted command lines, names of tests.
+package words
 
 import (
 	"slices"
 	"strings"
 )
 
-// Names returns up to three of the names that are close enough to the mistyped one, best first; nil if none is.
-func Names(typed string, names []string) []string {
+// DidYouMean suggests the names near a mistyped one, as the end of an error message; "" if none is near.
+func DidYouMean(typed string, names []string) string {
+	if near := Near(typed, names); near != nil {
+		return "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return ""
+}
+
+// Near returns up to three of the names that are close enough to the mistyped one, best first; nil if none is.
+func Near(typed string, names []string) []string {
 	type scored struct {
 		name     string
 		distance int

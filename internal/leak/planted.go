@@ -1,6 +1,4 @@
-package harness
-
-import "github.com/mcp-conform/mcp-conform/internal/leak"
+package leak
 
 // Secrets planted in a run, to see whether the client leaks them. They are fake, and appear nowhere else. They are the
 // same in every run, so that a saved run can be judged again.
@@ -14,7 +12,7 @@ const (
 )
 
 // Planted finds the secrets of a run with the key, under the names "the key", "the account" and "the cookie".
-func Planted(key string) *leak.Finder {
-	return leak.New(leak.Secret{Name: "the key", Value: key, Tail: true},
-		leak.Secret{Name: "the account", Value: PlantedAccount}, leak.Secret{Name: "the cookie", Value: PlantedCookie})
+func Planted(key string) *Finder {
+	return New(Secret{Name: "the key", Value: key, Tail: true},
+		Secret{Name: "the account", Value: PlantedAccount}, Secret{Name: "the cookie", Value: PlantedCookie})
 }

@@ -1,4 +1,4 @@
-package nearest
+package words
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNearestNames(t *testing.T) {
+func TestNearestNear(t *testing.T) {
 	names := []string{"basic", "parallel", "parallel/two-cities", "parallel/late-delta", "tool-use"}
 	for typed, want := range map[string][]string{
 		"basics":      {"basic"},
@@ -17,7 +17,7 @@ func TestNearestNames(t *testing.T) {
 		"xyz":         nil,
 		"ünïcödé-ñäm": nil,
 	} {
-		require.Equal(t, want, Names(typed, names), typed)
+		require.Equal(t, want, Near(typed, names), typed)
 	}
-	require.Len(t, Names("", names), 3, "no more than three")
+	require.Len(t, Near("", names), 3, "no more than three")
 }
