@@ -66,10 +66,10 @@ const (
 func (k Kind) Statement() string { return statements[k] }
 
 var statements = map[Kind]string{
-	BadSchema: "sampling/15", BadMedia: "sampling/15", UndeclaredSampling: "sampling/05", UndeclaredTools: "schema/01",
-	UseInUser: "sampling/15", ResultInAssistant: "sampling/15", DuplicateUseID: "sampling/15",
-	DuplicateResult: "sampling/15", OrphanResult: "schema/07", MixedContent: "sampling/07",
-	MissingResult: "sampling/08", NoResult: "sampling/08", LateResult: "sampling/08", TrailingUse: "sampling/08",
+	BadSchema: "sampling/22", BadMedia: "sampling/22", UndeclaredSampling: "sampling/06", UndeclaredTools: "schema/01",
+	UseInUser: "sampling/22", ResultInAssistant: "sampling/22", DuplicateUseID: "sampling/22",
+	DuplicateResult: "sampling/22", OrphanResult: "schema/07", MixedContent: "sampling/08",
+	MissingResult: "sampling/09", NoResult: "sampling/09", LateResult: "sampling/09", TrailingUse: "sampling/09",
 }
 
 // OfHistory reports whether the rule is one of histories.

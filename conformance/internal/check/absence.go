@@ -44,31 +44,6 @@ func Unmarked(ev *evidence.Case, r *evidence.Round) *Verdict {
 	return Instead(NotObserved("the model received an unmarked request, which may be for this one").At(unmarked[0]))
 }
 
-// NoModelCall judges that no call of the model was completed for a round. A call that the provider refused costs
-// nothing and does not count. Fault is the message for a client that made one.
-func NoModelCall(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
-	if completed := r.CompletedCalls(); len(completed) > 0 {
-		return Fail("%s", fault).At(r.Asked).ShowJSON(completed[0].Place, completed[0].Request.Body)
-	}
-	if v := Unmarked(ev, r); v != nil {
-		return *v
-	}
-	return UnsettledAfter(ev.Session, r.Asked, "no call of the model was completed, but one could still follow").
-		Or(Pass("no call of the model was completed")).At(r.Asked)
-}
-
-// Alive judges that the client went on after a round. Fault is the message for a client that did not.
-func Alive(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
-	s := ev.Session
-	switch {
-	case s.ServedLater(s.Order[r.Asked.Ref]):
-		return Pass("the client went on")
-	case s.Ended != nil && s.Ended.Clean():
-		return UnsettledAfter(s, r.Asked, "the client may not have gone on").At(r.Asked)
-	}
-	return Fail("%s: %s", fault, s.Ending()).ShowJSON(r.Asked, r.Raw).ShowOutput(s)
-}
-
 // Survived returns nil if the client went on after a place, the failure if it ended there, and otherwise the verdict
 // that neither was seen. A client that hung after it called another tool hung for another reason.
 func Survived(ev *evidence.Case, after evidence.Place, fault string) *Verdict {

@@ -2,8 +2,6 @@ package check
 
 import (
 	"encoding/json"
-	"fmt"
-	"regexp"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 )
@@ -56,64 +54,6 @@ func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 		return nil, Instead(Fail("expected a valid request to the model, it refused: %s", why).At(x.Place))
 	}
 	return x, nil
-}
-
-// Refusal returns how the client refused a round; "" if it did not. In the first era a client refuses with an error
-// response. In 2026-07-28 it sends nothing, which counts only if the client answers other requests and went on: it
-// answered a later one, or ended cleanly.
-func Refusal(ev *evidence.Case, r *evidence.Round) string {
-	anything := func(*evidence.Round) bool { return true }
-	if r.CassetteMiss() != "" || !ev.Session.Answers(anything) { // after a miss, the error that follows is our doing
-		return ""
-	}
-	if len(r.Answers) > 0 && r.Answers[0].Err != nil {
-		return fmt.Sprintf("%q (code %d)", evidence.Clip(r.Answers[0].Err.Message), r.Answers[0].Err.Code)
-	}
-	if ev.Revision.Modern() && len(r.Answers) == 0 && ev.Session.WentOn(r.Asked.Ref) {
-		return "it did not fulfil the input request"
-	}
-	return ""
-}
-
-// tooMany matches the words by which a client says that it handles only so many requests at once.
-var tooMany = regexp.MustCompile(
-	`(?i)busy|concurren|parallel|in (progress|flight)|already|another|at a time|many|limit`)
-
-// RefusedBeside returns how the client refused a request because of another one that was open; "" if it did not. A
-// client may limit how many it handles at once (2025-11-25, client/sampling#security-considerations).
-func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
-	if len(r.Answers) == 0 || r.Answers[0].Err == nil || !tooMany.MatchString(r.Answers[0].Err.Message) {
-		return ""
-	}
-	s := ev.Session
-	for _, other := range ev.Rounds {
-		if s.Order[other.Asked.Ref] < s.Order[r.Asked.Ref] && s.Order[r.Asked.Ref] < s.AnsweredAt(other) {
-			return Refusal(ev, r)
-		}
-	}
-	return ""
-}
-
-// RefusalWithTools is [Refusal] for a client that answers some other request with tools. A client that answers none
-// refuses all tools, not this request.
-func RefusalWithTools(ev *evidence.Case, r *evidence.Round) string {
-	withTools := func(other *evidence.Round) bool { return other.Params != nil && len(other.Params.Tools) > 0 }
-	if !ev.Session.Answers(withTools) {
-		return ""
-	}
-	return Refusal(ev, r)
-}
-
-// RetriedWithoutKey returns the failure for a retry that lacks the response to an input request; nil if there is no
-// such retry.
-func RetriedWithoutKey(ev *evidence.Case, format string, args ...any) *Verdict {
-	for _, r := range ev.Rounds {
-		if at := ev.RetryWithoutKey(r); at != nil {
-			return Instead(Fail(format, args...).At(r.Asked).
-				Show(at.At("inputResponses"), "← no response under the key %q", r.Key))
-		}
-	}
-	return nil
 }
 
 // OrMissing returns the JSON in short; "nothing" if it is missing.

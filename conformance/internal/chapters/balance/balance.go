@@ -5,21 +5,25 @@ package balance
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
 // Scenario holds the cases and checks of this chapter.
-var Scenario = check.Scenario{
-	ID:        "balance",
-	Purpose:   "histories in which tool uses and results do not balance",
-	Revisions: check.WithTools,
-	Cases:     cases(),
-	Checks:    slices.Concat(refusals(), []check.Check{notDropped, noModelCall, alive}),
+var Scenario = scenario()
+
+// kind is a check that the client refuses histories, and these histories. Its id is that of a rule of package validity.
+type kind struct {
+	id, refuses string // "The client refuses …"
+	level       report.Level
+	cause, fix  string
+	histories   []history
 }
 
 // history is one that a server must not send. It breaks one rule, and as far as possible no other.
@@ -31,20 +35,39 @@ type history struct {
 	at    int
 	// messages follow the user's question.
 	messages []server.SamplingMessage
-	// marker is a word in the part that a careless converter drops; "" if none is likely to be dropped.
-	marker string
 }
 
-// cases are one forbidden request each.
-func cases() []harness.Case {
-	var all []harness.Case
-	for _, kind := range forbidden {
-		for _, h := range kind.histories {
-			all = append(all, harness.Case{ID: "balance/" + h.name, Barrier: true,
-				Handler: h.send, Script: story.Says("It is mild there."), Expect: h})
+func scenario() check.Scenario {
+	s := check.Scenario{ID: "balance", Purpose: "histories in which tool uses and results do not balance",
+		Revisions: check.WithTools}
+	for _, k := range forbidden {
+		c := check.Check{ID: k.id, Rule: "The client refuses " + k.refuses, Levels: check.Everywhere(k.level),
+			Statements: k.statements(), Requests: 1, Cause: k.cause, Fix: k.fix, Judge: check.RefusedWithCode}
+		for _, h := range k.histories {
+			c.Cases = append(c.Cases, h.name)
+			s.Cases = append(s.Cases, h.asCase())
 		}
+		s.Checks = append(s.Checks, c)
 	}
-	return all
+	s.Checks = append(s.Checks, notDropped, noModelCall, alive)
+	return s
+}
+
+// codeNamed is the statement that names the error code for a missing result and for mixed content (sampling/09, 08).
+const codeNamed = "sampling/error-codes"
+
+func (k kind) statements() []string {
+	rule := validity.Kind(k.id).Statement()
+	if rule == "sampling/08" || rule == "sampling/09" {
+		return []string{codeNamed, rule}
+	}
+	return []string{rule}
+}
+
+func (h history) asCase() harness.Case {
+	return harness.Case{ID: "balance/" + h.name, Barrier: true, Handler: h.send, Script: story.Says("It is mild there."),
+		Expect: check.Refusal{What: "a history in which " + h.wrong, Path: fmt.Sprintf("messages[%d].content", h.at),
+			Codes: []int{evidence.CodeInvalidParams}}}
 }
 
 // send sends the history. A client without sampling.tools gets a request that the server withholds, so that the reason
@@ -57,6 +80,3 @@ func (h history) send(s *server.Session) (any, error) {
 	ask.Messages = append(ask.Messages, h.messages...)
 	return s.Sample(ask, server.Hostile())
 }
-
-// path is the path of the wrong message's content in the params.
-func (h history) path() string { return fmt.Sprintf("messages[%d].content", h.at) }

@@ -26,7 +26,7 @@ var emptyAnswer = check.Check{
 	Fix:   "Return a text block with an empty text, or an error.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if how := check.Refusal(e, r); how != "" {
+		if how := check.HowRefused(e, r); how != "" {
 			return check.Pass("the client refuses to return an empty completion: %s", how)
 		}
 		a := r.Result()

@@ -174,7 +174,7 @@ var media = check.Check{
 		if a := r.Result(); a != nil {
 			return check.Pass("a request with %s got a result", kind).At(a.Place)
 		}
-		how := check.Refusal(e, r)
+		how := check.HowRefused(e, r)
 		if how == "" {
 			return noResult(e, r, string(kind))
 		}

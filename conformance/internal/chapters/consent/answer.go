@@ -18,7 +18,8 @@ const (
 
 // The user declines the model's answer.
 var answer = harness.Case{
-	ID: "consent/answer", Decision: harness.DeclineAnswer, Expect: userDeclines(true), Barrier: true,
+	ID: "consent/answer", Decision: harness.DeclineAnswer, Barrier: true,
+	Expect:  refusal("a request whose answer the user declined"),
 	Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Which river flows through Cairo?")) },
 	Script:  story.Says(declinedAnswer),
 }
@@ -44,7 +45,7 @@ var declinedAfter = check.Check{
 					ShowAs("server asked", r.Asked, "← the model answered %q", declinedAnswer).Show(where, "%s", text)
 			}
 		}
-		return refused(e)
+		return check.Refused(e)
 	},
 }
 

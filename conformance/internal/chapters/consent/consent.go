@@ -19,12 +19,9 @@ var Scenario = check.Scenario{
 	Revisions: check.AllRevisions(),
 	Cases:     []harness.Case{request, answer, fifty},
 	Checks: []check.Check{
-		declined, declinedCode, noModelCall, noMadeUpAnswer, declinedMRTR, declinedAfter, alive, burst,
+		declined, declinedCode, noModelCall, noMadeUpAnswer, declinedAfter, alive, burst,
 	},
 }
-
-// userDeclines is what a case expects: true if the user declines, and false if a client may answer.
-type userDeclines bool
 
 // codeDeclined is the error code for a request that the user declined (2025-11-25, client/sampling#error-handling).
 const codeDeclined = -1
@@ -43,23 +40,9 @@ func userDecides(e *evidence.Case) *check.Verdict {
 		At(r.Asked))
 }
 
-// refused judges that the client refused: with an error or, in 2026-07-28, without an answer.
-func refused(e *evidence.Case) check.Verdict {
-	r := e.Rounds[0]
-	switch a := r.Result(); {
-	case a != nil && !evidence.IsNoAnswer(a):
-		return showResult(check.Fail("expected a refusal, found an answer"), r)
-	case a != nil && !e.Revision.Modern():
-		return showResult(check.Fail("expected an error, found a result without content"), r)
-	case a != nil:
-		return showResult(check.Pass("the client refused with an input response without content"), r)
-	case len(r.Answers) > 0:
-		return check.Pass("the client refused with the error code %d", r.Answers[0].Err.Code).
-			ShowJSON(r.Answers[0].Place, r.Answers[0].RawErr)
-	case !e.Revision.Modern():
-		return check.Fail("expected an error, found no response").For(evidence.NoResponse).ShowJSON(r.Asked, r.Raw)
-	}
-	return check.Unsettled(e, r).Or(check.Pass("the client refused: it did not retry the call").At(r.Asked))
+// refusal is what a case expects in which the user declines.
+func refusal(what string) check.Refusal {
+	return check.Refusal{What: what, Codes: []int{codeDeclined}, RefusesAll: true, MayBeEmpty: true}
 }
 
 func showResult(v check.Verdict, r *evidence.Round) check.Verdict {
@@ -73,11 +56,11 @@ var alive = check.Check{
 	Cause: "the exception for the refusal ends the connection or the client",
 	Fix:   "Catch the exception in the sampling handler, and return it as the error of that one request.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r, ended := e.Rounds[0], e.Session.Ended
-		if len(r.Answers) == 0 && !e.Revision.Modern() && ended != nil && ended.Deadline {
+		ended := e.Session.Ended
+		if len(e.Rounds[0].Answers) == 0 && !e.Revision.Modern() && ended != nil && ended.Deadline {
 			return noResponse()
 		}
-		return check.Alive(e, r, "expected the client to go on after the user declined, found that it stopped")
+		return check.Alive(e)
 	},
 }
 

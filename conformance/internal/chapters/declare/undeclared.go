@@ -16,13 +16,12 @@ type question = func(*server.Session) *server.CreateMessageParams
 
 // The harness asks the client to declare less, and the server makes one forbidden request.
 var (
-	undeclaredSampling = forbidden("declare/undeclared-sampling", `{}`, forSampling,
+	undeclaredSampling = forbidden("declare/undeclared-sampling", forSampling,
 		func(s *server.Session) *server.CreateMessageParams { return s.Ask("Which river flows through London?") })
-	undeclaredTools = forbidden("declare/undeclared-tools", `{"sampling":{}}`, forTools,
-		func(s *server.Session) *server.CreateMessageParams {
-			return s.Ask("What is the weather in London?", story.GetWeather)
-		})
-	undeclaredToolChoice = forbidden("declare/undeclared-toolchoice", `{"sampling":{}}`, forTools,
+	undeclaredTools = forbidden("declare/undeclared-tools", forTools, func(s *server.Session) *server.CreateMessageParams {
+		return s.Ask("What is the weather in London?", story.GetWeather)
+	})
+	undeclaredToolChoice = forbidden("declare/undeclared-toolchoice", forTools,
 		func(s *server.Session) *server.CreateMessageParams {
 			ask := s.Ask("What is the weather in Rome?")
 			ask.ToolChoice = &server.ToolChoice{Mode: "auto"}
@@ -35,9 +34,15 @@ var everyForbidden = []string{"undeclared-sampling", "undeclared-tools", "undecl
 
 // forbidden returns a case in which the server requests a capability beyond those that the client was asked to declare.
 // If the client declares the capability nevertheless, the request is allowed, and there is nothing to judge.
-func forbidden(id, declare string, needed capability, ask question) harness.Case {
+func forbidden(id string, needed capability, ask question) harness.Case {
+	declare, code := `{}`, evidence.CodeMethodNotFound
+	if len(needed) > 1 {
+		declare, code = `{"sampling":{}}`, evidence.CodeInvalidParams
+	}
 	return harness.Case{
-		ID: id, Revisions: needed.revisions(), Declare: json.RawMessage(declare), Expect: needed, Barrier: true,
+		ID: id, Revisions: needed.revisions(), Declare: json.RawMessage(declare), Barrier: true,
+		Expect: check.Refusal{What: "a request for " + needed.String() + ", which the client does not declare",
+			Codes: []int{code}, Reserved: true, RefusesAll: true},
 		Handler: func(s *server.Session) (any, error) {
 			switch {
 			case s.Declares(needed...):
@@ -51,108 +56,74 @@ func forbidden(id, declare string, needed capability, ask question) harness.Case
 	}
 }
 
-// forbiddenRequestSent needs the forbidden request, as the first sampling request of the case.
-func forbiddenRequestSent(e *evidence.Case) *check.Verdict {
-	needed := check.Expected[capability](e)
-	var v check.Verdict
+// requestSent needs the forbidden request, as the first sampling request of the case.
+func requestSent(e *evidence.Case) *check.Verdict {
+	needed := forTools
+	if e.Case.ID == undeclaredSampling.ID {
+		needed = forSampling
+	}
 	switch {
 	case len(e.Rounds) > 0 && e.Rounds[0].Hostile:
 		return nil
 	case e.Declared.Declares(needed...):
-		v = check.Unsupported("the client was asked to declare %s, but declares %s: this check needs a client whose "+
-			"capabilities can be set (capabilities in MCP_CONFORMANCE_CONTEXT, Env.Declare); if they are always the same, "+
-			"declare that (--has fixed-capabilities)",
-			evidence.Compact(e.Session.Trace.Header.Declare), needed)
-		v = showDeclared(v, e.Declared)
-	default:
-		v = check.NotObserved("the server did not send the forbidden request")
+		return check.Instead(showDeclared(check.Unsupported("the client was asked to declare %s, but declares %s: this "+
+			"check needs a client whose capabilities can be set (capabilities in MCP_CONFORMANCE_CONTEXT, Env.Declare); if "+
+			"they are always the same, declare that (--has fixed-capabilities)",
+			evidence.Compact(e.Session.Trace.Header.Declare), needed), e.Declared))
 	}
-	return &v
+	return check.Instead(check.NotObserved("the server did not send the forbidden request"))
+}
+
+// judgeForbidden judges the response to the forbidden request.
+func judgeForbidden(e *evidence.Case) check.Verdict {
+	v, declared := check.RefusedWithCode(e), e.Rounds[0].Declared
+	if v.Kind == check.Failed {
+		v = v.ShowAs("client declared", declared.CapabilitiesAt(), "%s", check.OrMissing(declared.Declared()))
+	}
+	return v
 }
 
 var samplingRefused = check.Check{
 	ID: "undeclared-sampling-refused", Cases: []string{"undeclared-sampling"},
 	Rule:   "A client that does not declare sampling MUST refuse it",
-	Levels: check.Must, Statements: samplingRule, Needs: []check.Need{forbiddenRequestSent},
+	Levels: check.Must, Statements: samplingRule, Needs: []check.Need{requestSent}, Judge: judgeForbidden,
 	Cause: "the handler answers every request, without a look at what the client declares",
 	Fix: "If sampling is not declared, respond to sampling/createMessage with an error (-32601), " +
 		"and fulfil no input request for it.",
-	Judge: judgeForbidden,
 }
 
 var toolsRefused = check.Check{
 	ID: "undeclared-tools-refused", Cases: []string{"undeclared-tools"},
 	Rule:       "A client that does not declare sampling.tools MUST refuse requests with tools",
 	Levels:     check.SinceTools(report.Must),
-	Statements: []string{"schema/01"}, Needs: []check.Need{forbiddenRequestSent},
+	Statements: []string{"schema/01"},
+	Needs:      []check.Need{requestSent}, Judge: judgeForbidden,
 	Cause: "the client drops the tools and answers the rest, or passes the tools on to the model",
 	Fix:   "If sampling.tools is not declared, respond to a request that has tools with an error (-32602).",
-	Judge: judgeForbidden,
 }
 
 var toolChoiceRefused = check.Check{
 	ID: "undeclared-toolchoice-refused", Cases: []string{"undeclared-toolchoice"},
 	Rule:       "A client that does not declare sampling.tools MUST refuse a tool choice, even without tools",
 	Levels:     check.SinceTools(report.Must),
-	Statements: []string{"schema/02"}, Needs: []check.Need{forbiddenRequestSent},
+	Statements: []string{"schema/02"},
+	Needs:      []check.Need{requestSent}, Judge: judgeForbidden,
 	Cause: "the client looks only for tools",
 	Fix:   "If sampling.tools is not declared, respond to a request that has toolChoice with an error (-32602).",
-	Judge: judgeForbidden,
 }
-
-// judgeForbidden judges the response to the forbidden request.
-func judgeForbidden(e *evidence.Case) check.Verdict {
-	r, needed := e.Rounds[0], check.Expected[capability](e)
-	const expected = "expected an error for a request for %s, which the client does not declare, found "
-	switch a := r.Result(); {
-	case a != nil:
-		return check.Fail(expected+"a result", needed).
-			ShowAs("server sent", r.Asked, "%s", evidence.Compact(r.Raw)).
-			ShowAs("client declared", r.Declared.CapabilitiesAt(), "%s", check.OrMissing(r.Declared.Declared())).
-			ShowResult(a)
-	case len(r.Answers) > 0:
-		refusal := r.Answers[0]
-		if usual := usualCode(needed); !reserved(refusal.Err.Code) {
-			return check.Warn("expected the error code %d for what the client does not declare, found the unusual code %d",
-				usual, refusal.Err.Code).ShowJSON(refusal.Place, refusal.RawErr)
-		}
-		return check.Pass("the client refuses what it does not declare, with the code %d", refusal.Err.Code).
-			ShowJSON(refusal.Place, refusal.RawErr)
-	case !e.Revision.Modern():
-		return check.Fail(expected+"no response", needed).For(evidence.NoResponse).ShowJSON(r.Asked, r.Raw)
-	}
-	return check.Unsettled(e, r).Or(check.Pass("the client does not fulfil what it does not declare").At(r.Asked))
-}
-
-// usualCode is the code of a refusal: the method is unknown, or its params are invalid.
-func usualCode(needed capability) int {
-	if len(needed) == 1 {
-		return evidence.CodeMethodNotFound
-	}
-	return evidence.CodeInvalidParams
-}
-
-// reserved reports whether a code has a meaning in JSON-RPC, or is the user's refusal.
-func reserved(code int) bool { return code >= -32768 && code <= -32000 || code == -1 }
 
 var noModelCall = check.Check{
 	ID: "no-model-call", Cases: everyForbidden,
 	Rule:   "A request that the client must refuse costs no model call",
-	Levels: check.Robust, Needs: []check.Need{forbiddenRequestSent},
+	Levels: check.Robust, Needs: []check.Need{requestSent}, Judge: check.CostsNoModelCall,
 	Cause: "the client calls the model first, and then looks at what it declares",
 	Fix:   "Check the declared capabilities before the model call.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		return check.NoModelCall(e, e.Rounds[0], "expected no model call for a request that the client must refuse")
-	},
 }
 
 var alive = check.Check{
 	ID: "alive", Cases: everyForbidden,
 	Rule:   "The session continues after a request that the client must refuse",
-	Levels: check.Robust, Needs: []check.Need{forbiddenRequestSent},
+	Levels: check.Robust, Needs: []check.Need{requestSent}, Judge: check.Alive,
 	Cause: "an exception in the handler ends the connection or the process",
 	Fix:   "Turn the exception into an error response to that one request, and continue.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		return check.Alive(e, e.Rounds[0], "expected the client to continue after a request that it must refuse")
-	},
 }

@@ -41,7 +41,7 @@ func TestWhatIsNotDeclaredIsRefused(t *testing.T) {
 		refused := r.caseID + "-refused"
 		run(refused,
 			legacy(passes("an error", refuses(-32601), "code -32601")),
-			legacy(warns("an error without a code", refuses(0), "found the unusual code 0")),
+			legacy(warns("an error without a code", refuses(0), ", which the client does not declare, found 0")),
 			legacy(warns("an error of an SDK", refuses(-31001), "-31001")),
 			legacy(passes("the user's refusal", refuses(-1))),
 			modern(passes("silence", silent)),

@@ -68,7 +68,7 @@ var interleaved = check.Check{
 			}
 		}
 		for _, r := range e.Rounds {
-			if how := check.Refusal(e, r); how != "" {
+			if how := check.HowRefused(e, r); how != "" {
 				return check.NotApplicable("the client does not accept both loops at once: %s", how)
 			}
 			if _, unread := check.ReadableResult(e, r); unread != nil {

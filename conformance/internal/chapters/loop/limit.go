@@ -55,7 +55,7 @@ func stop(e *evidence.Case) (r *evidence.Round, how string) {
 		case a != nil && a.Blocks() != nil:
 			return r, fmt.Sprintf("it answers with the text %q", evidence.Clip(dialect.PlainText(a.Blocks())))
 		default:
-			return r, check.Refusal(e, r)
+			return r, check.HowRefused(e, r)
 		}
 	}
 	return nil, ""

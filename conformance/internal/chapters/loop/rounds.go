@@ -50,7 +50,7 @@ var threeRounds = check.Check{
 			if v := withoutModel(e, r); v != nil {
 				return *v
 			}
-			if how := check.Refusal(e, r); how != "" {
+			if how := check.HowRefused(e, r); how != "" {
 				return check.NotApplicable("the client ends the loop in round %d: %s", r.N, how)
 			}
 		}
@@ -133,7 +133,7 @@ var lastRoundNone = check.Check{
 			return check.Fail("expected the model to accept the last request of the loop, it refused: %s", x.End.Refused).
 				ShowAs("server sent", r.Asked.At("toolChoice"), "%q", dialect.ChoiceNone).At(x.Place)
 		}
-		if how := check.Refusal(e, r); how != "" {
+		if how := check.HowRefused(e, r); how != "" {
 			return check.NotApplicable("the client refuses the last request of the loop: %s", how)
 		}
 		return endsInText(e)

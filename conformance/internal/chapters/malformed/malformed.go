@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -43,7 +44,8 @@ func malformedCases() []harness.Case {
 		c := HostileCase(m.id, func(s *server.Session) (json.RawMessage, bool, error) {
 			return m.params(s.Ask("Which colour is the sky?")), m.base.hasTools(), nil
 		})
-		c.Expect = m
+		c.Expect = check.Refusal{What: "a request in which " + m.says, Path: m.at, Index: 1,
+			Codes: []int{evidence.CodeInvalidParams, evidence.CodeInvalidRequest}, Unanswered: MalformedID + "/answered"}
 		if m.base.hasTools() {
 			c.Revisions = check.WithTools
 		}

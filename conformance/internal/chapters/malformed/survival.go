@@ -11,22 +11,18 @@ import (
 // wrongRequest is the round of the wrong request: the second of its case.
 func wrongRequest(e *evidence.Case) *evidence.Round { return e.Rounds[1] }
 
-// malformationOf returns what is wrong with the request of a case. A frame from a seed or a file has no entry in the
-// table.
-func malformationOf(e *evidence.Case) malformation {
-	if m, ok := e.Expect.(malformation); ok {
-		return m
+// expected returns what is wrong with the request of a case. Nothing is known of a frame from a seed or a file.
+func expected(e *evidence.Case) check.Refusal {
+	if f, ok := e.Expect.(check.Refusal); ok {
+		return f
 	}
-	return malformation{says: "a part of the frame is wrong"}
+	return check.Refusal{What: "a request in which a part of the frame is wrong", Index: 1}
 }
 
-// request names the wrong request in a message.
-func request(e *evidence.Case) string { return "a request in which " + malformationOf(e).says }
-
-// show adds the wrong part of the request.
+// request names the wrong request in a message, and show adds its wrong part.
+func request(e *evidence.Case) string { return expected(e).What }
 func show(v check.Verdict, e *evidence.Case) check.Verdict {
-	r := wrongRequest(e)
-	return v.ShowAs("server sent", r.Asked.At(malformationOf(e).at), "%s", evidence.Compact(r.Raw))
+	return expected(e).Show(v, wrongRequest(e))
 }
 
 // continued reports whether the client responded to a later request of another case. Responses to its own case do not
@@ -53,6 +49,16 @@ func perished(e *evidence.Case) *check.Verdict {
 	}
 	return check.Instead(check.NotObserved("the client died of the request %s: %s", evidence.See("malformed/survives"),
 		s.Ending()))
+}
+
+// ifAlive returns a judge of clients that responded to the request, or survived it.
+func ifAlive(judge func(*evidence.Case) check.Verdict) func(*evidence.Case) check.Verdict {
+	return func(e *evidence.Case) check.Verdict {
+		if v := perished(e); v != nil && len(wrongRequest(e).Answers) == 0 {
+			return *v
+		}
+		return judge(e)
+	}
 }
 
 var survives = check.Check{

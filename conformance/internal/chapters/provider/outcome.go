@@ -13,7 +13,7 @@ func resultDespiteFailure(e *evidence.Case) *check.Verdict {
 	if len(e.Rounds) <= before {
 		return check.Instead(check.NotSent(e, before+1))
 	}
-	if how := check.Refusal(e, r); how != "" {
+	if how := check.HowRefused(e, r); how != "" {
 		return check.Instead(check.Pass("after %s the client returned no answer: %s", failureOf(e), how))
 	}
 	if _, v := check.ModelRequest(r); v != nil {

@@ -56,7 +56,7 @@ var badArguments = check.Check{
 	Fix:   "Return an error to the server, or report the invalid JSON to the model and ask again.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if how := check.Refusal(e, r); how != "" {
+		if how := check.HowRefused(e, r); how != "" {
 			return check.Pass("the client refuses invalid JSON arguments: %s", how)
 		}
 		if v := check.AsksModel(e); v != nil {

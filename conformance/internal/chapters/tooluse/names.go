@@ -54,7 +54,7 @@ var toolNames = check.Check{
 		"Put the server's name into the result. Or return an error.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if how := check.Refusal(e, r); how != "" {
+		if how := check.HowRefused(e, r); how != "" {
 			return check.Pass("the client refuses these tool names: %s", how)
 		}
 		a, v := check.ReadableResult(e, r)

@@ -135,7 +135,7 @@ func unlessRefused(
 	what string, judge func(*evidence.Case, *evidence.Answer) check.Verdict,
 ) func(*evidence.Case) check.Verdict {
 	return func(e *evidence.Case) check.Verdict {
-		if how := check.Refusal(e, e.Rounds[0]); how != "" {
+		if how := check.HowRefused(e, e.Rounds[0]); how != "" {
 			return check.Pass("the client refuses %s: %s", what, how)
 		}
 		a, v := check.ReadableResult(e, e.Rounds[0])
