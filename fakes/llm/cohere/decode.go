@@ -13,71 +13,74 @@ import (
 // Decode refuses a body that is not a JSON object, or has members of another type than documented. Tool messages that
 // follow each other are one turn of the user.
 func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
-	q, refused := parse(body)
+	q, refused := api.Read(body)
 	if refused != nil {
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.CohereChat, Model: q.model, ToolChoice: strings.ToLower(q.choice), MaxTokens: q.maxTokens,
-		Temperature: q.temperature, StopSequences: q.stops, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
+		Dialect: dialect.CohereChat, Model: q.Text("model"), ToolChoice: strings.ToLower(q.Text("tool_choice")),
+		MaxTokens: q.Integer("max_tokens"), Temperature: q.Number("temperature"), StopSequences: q.Strings("stop_sequences"),
+		Stream: q.Bool("stream"), Body: body, Header: r.Header, Decoded: q,
 	}
 	var system []string
 	inResults := false // the last turn consists of tool messages
-	for i := range q.messages {
-		m := &q.messages[i]
+	all := q.List("messages")
+	for i := range all {
+		m := &all[i]
 		wasInResults := inResults
-		inResults = m.role == "tool"
+		inResults = m.Kind == "tool"
 		switch {
-		case m.role == "system":
-			system = append(system, dialect.PlainText(m.blocks()))
+		case m.Kind == "system":
+			system = append(system, dialect.PlainText(blocks(m)))
 		case inResults:
 			if !wasInResults {
-				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.path})
+				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.Path})
 			}
 			turn := &req.Messages[len(req.Messages)-1]
-			turn.Content = append(turn.Content, dialect.Block{
-				Type: dialect.ToolResult, ID: m.id, Content: m.blocks(), Raw: m.raw, Path: m.path})
+			turn.Content = append(turn.Content, dialect.Block{Type: dialect.ToolResult, ID: m.Text("tool_call_id"),
+				Content: blocks(m), Raw: m.JSON, Path: m.Path})
 		default:
-			role := dialect.Role(m.role) // Check refuses an unknown role; the journal keeps it
-			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: m.blocks(), Path: m.path})
+			role := dialect.Role(m.Kind) // Check refuses an unknown role; the journal keeps it
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: blocks(m), Path: m.Path})
 		}
 	}
 	req.System = strings.Join(system, "\n\n")
-	for _, t := range q.tools {
-		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.name, Description: t.description, InputSchema: t.function.Raw("parameters"), Path: t.path})
+	for _, t := range q.List("tools") {
+		function := t.At("function")
+		req.Tools = append(req.Tools, dialect.Tool{Name: function.Text("name"), Description: function.Text("description"),
+			InputSchema: function.Raw("parameters"), Path: t.Path})
 	}
 	return req, nil
 }
 
-// blocks returns a message's content, plan and calls.
-func (m *message) blocks() (all []dialect.Block) {
-	if m.plan != "" {
-		all = append(all, dialect.Block{Type: dialect.Text, Text: m.plan, Path: m.path + ".tool_plan"})
+// blocks returns a message's plan, content and calls.
+func blocks(m *node) (all []dialect.Block) {
+	for _, name := range []string{"tool_plan", "content"} {
+		if text := m.Text(name); text != "" {
+			all = append(all, dialect.Block{Type: dialect.Text, Text: text, Path: m.Path + "." + name})
+		}
 	}
-	if m.text != "" {
-		all = append(all, dialect.Block{Type: dialect.Text, Text: m.text, Path: m.path + ".content"})
+	for _, p := range m.List("content") {
+		all = append(all, block(&p))
 	}
-	for i := range m.parts {
-		all = append(all, m.parts[i].block())
-	}
-	for _, c := range m.calls {
-		all = append(all, dialect.Block{Type: dialect.ToolUse, ID: c.id, Name: c.name, Input: json.RawMessage(c.argument),
-			Raw: c.raw, Path: c.path})
+	for _, c := range m.List("tool_calls") {
+		function := c.At("function")
+		all = append(all, dialect.Block{Type: dialect.ToolUse, ID: c.Text("id"), Name: function.Text("name"),
+			Input: json.RawMessage(function.Text("arguments")), Raw: c.JSON, Path: c.Path})
 	}
 	return all
 }
 
 // block reads a part. The data of a document is a text, or an object that becomes one. Unknown parts become Other.
-func (p *part) block() dialect.Block {
-	b := dialect.Block{Type: dialect.Other, Text: p.text, Raw: p.raw, Path: p.path}
-	switch p.kind {
+func block(p *node) dialect.Block {
+	b := dialect.Block{Type: dialect.Other, Raw: p.JSON, Path: p.Path}
+	switch p.Kind {
 	case "text":
-		b.Type = dialect.Text
+		b.Type, b.Text = dialect.Text, p.Text("text")
 	case "thinking":
-		b.Type = dialect.Thinking
+		b.Type, b.Text = dialect.Thinking, p.Text("thinking")
 	case "document":
-		data := p.inner.Raw("data")
+		data := p.Object("document").Raw("data")
 		text, isText := jsonvalue.TextOf(data)
 		if !isText {
 			text = string(data)
@@ -85,7 +88,7 @@ func (p *part) block() dialect.Block {
 		b.Type, b.Text = dialect.Text, text
 	case "image_url":
 		b.Type = dialect.Image
-		address := p.inner.Text("url")
+		address := p.Object("image_url").Text("url")
 		kind, encoded, isData := strings.Cut(strings.TrimPrefix(address, "data:"), ";base64,")
 		data, err := base64.StdEncoding.DecodeString(encoded)
 		if isData && err == nil {
