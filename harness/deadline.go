@@ -12,19 +12,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// errTimeUp is the cause with which the context of a session ends at its time limit. Every other cause means that the
-// run was cancelled. The other wraps it, for a client that does not hang.
+// The causes with which the context of a session ends at its time limit: errTimeUp for a client that hangs, errActive for
+// one that still makes progress. Every other cause means that the run was cancelled.
 var (
 	errTimeUp = errors.New("the client's time is up")
 	errActive = fmt.Errorf("%w, while it makes progress", errTimeUp)
 )
 
 const (
-	// parts is into how many parts its time limit is divided, and idleParts how many idle ones in a row end a session.
+	// A time limit has this many parts. A session ends after idleParts of them in a row without a sign of life.
 	parts, idleParts = 6, 3
-	// mostTimes is how often the limit an active session may last, besides its time for each sampling request.
+	// An active session may last mostTimes its limit, plus a share for each sampling request.
 	mostTimes = 4
-	// mostSlow is how many times as long a session lasts on a busy machine: a limit is far more than a client needs.
+	// On a busy machine, limits grow by at most this factor.
 	mostSlow = 10
 	// sampleShare is the part of [Runner.Timeout] by which each sampling request extends that.
 	sampleShare = 10
@@ -85,9 +85,9 @@ func (p *pulse) see(e *trace.Event) {
 
 func fromClient(e *trace.Event) bool { return e.Frame != nil && e.Frame.Dir == trace.FromClient }
 
-// deadline is the time limit of a session. It runs from the client's first message, for which there is as much time,
-// because a start may take long on a busy machine. An active client does not hang: it gets more time as long as it
-// makes progress, up to mostTimes the limit and a share for each sampling request.
+// deadline is the time limit of a session. It starts anew at the client's first message, because a start may take long on
+// a busy machine. A client that makes progress gets more time: up to mostTimes the limit, plus a share for each sampling
+// request.
 type deadline struct {
 	limit, perSample time.Duration
 	connected        <-chan struct{}

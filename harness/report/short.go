@@ -103,7 +103,7 @@ func tallies(b *bytes.Buffer, rs *Results, o TextOptions) {
 		b.WriteString(painted)
 	}
 	if idle > 0 {
-		fmt.Fprintf(b, "   nothing judged in %d scenarios", idle)
+		fmt.Fprintf(b, "   %d more: no check could be judged", idle)
 	}
 	b.WriteByte('\n')
 }
