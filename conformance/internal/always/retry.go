@@ -112,7 +112,7 @@ var retriesOnce = check.Check{
 	Fix:    "Retry in one place only.",
 	Judge: eachRetry("every result got one retry", func(e *evidence.Case, from, retry *request) *check.Verdict {
 		first := from.Retries[0]
-		if first == retry || interrupted(e, first, retry) {
+		if first == retry || interrupted(e, first, retry) || awaitedTwice(e, from, retry) {
 			return nil
 		}
 		return check.Instead(check.Fail("expected 1 retry per result, found %d", len(from.Retries)).
