@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"mime"
 	"net/http"
-	"slices"
+	"regexp"
 	"strings"
 
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -68,9 +68,8 @@ func mediaTypeOf(h http.Header) string {
 func mediaTypeOfBody(body string) string {
 	text := strings.TrimLeft(body, byteOrder+" \t\r\n")
 	line, _, _ := strings.Cut(text, "\n")
-	field, _, isField := strings.Cut(line, ":")
-	switch {
-	case isField && slices.Contains([]string{"data", "event", "id", "retry", ""}, field):
+	switch field := eventField.FindStringIndex(text); {
+	case field != nil && field[0] == 0:
 		return "text/event-stream"
 	case json.Valid([]byte(text)):
 		return "application/json"
@@ -79,6 +78,9 @@ func mediaTypeOfBody(body string) string {
 	}
 	return ""
 }
+
+// eventField matches the beginning of a line of an event: a field that the standard has, or a comment.
+var eventField = regexp.MustCompile(`(?:^|[\r\n])(?:data|event|id|retry)?:`)
 
 // events splits a stream after each blank line, for all line endings. The joined pieces are the stream.
 func events(stream []byte) [][]byte {
@@ -102,4 +104,20 @@ func events(stream []byte) [][]byte {
 		pieces = append(pieces, stream[begin:])
 	}
 	return pieces
+}
+
+// dataLines returns the values of the data lines between two places of a body.
+func dataLines(body string, at, end int) []span {
+	var lines []span
+	for at < end {
+		stop := end
+		if i := strings.IndexAny(body[at:end], "\r\n"); i >= 0 {
+			stop = at + i
+		}
+		if value, ok := strings.CutPrefix(body[at:stop], "data:"); ok {
+			lines = append(lines, span{stop - len(strings.TrimPrefix(value, " ")), stop})
+		}
+		at = stop + 1
+	}
+	return lines
 }

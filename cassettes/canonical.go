@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// readJSON decodes one JSON value; numbers keep their digits. It returns false for an invalid body.
+// readJSON decodes one JSON value, in which equal numbers have one notation. It returns false for an invalid body.
 func readJSON(body []byte) (any, bool) {
 	if !json.Valid(body) {
 		return nil, false
@@ -19,46 +17,39 @@ func readJSON(body []byte) (any, bool) {
 	dec.UseNumber()
 	var tree any
 	err := dec.Decode(&tree)
-	return tree, err == nil
+	return withPlainNumbers(tree), err == nil
 }
 
-// appendCanonical appends the form that is the same for all equal trees.
-func appendCanonical(b []byte, tree any) []byte {
+func withPlainNumbers(tree any) any {
 	switch v := tree.(type) {
 	case map[string]any:
-		b = append(b, '{')
-		for i, name := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendCanonical(b, name), ':')
-			b = appendCanonical(b, v[name])
+		for name := range v {
+			v[name] = withPlainNumbers(v[name])
 		}
-		return append(b, '}')
 	case []any:
-		b = append(b, '[')
-		for i, item := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendCanonical(b, item)
+		for i := range v {
+			v[i] = withPlainNumbers(v[i])
 		}
-		return append(b, ']')
 	case json.Number:
-		return append(b, canonicalNumber(string(v))...)
-	case absent:
-		return append(b, "nothing"...)
-	case opaque: // never equal to JSON
-		return append(b, v...)
+		return json.Number(canonicalNumber(string(v)))
 	}
-	raw, err := json.Marshal(tree)
+	return tree
+}
+
+// canonical returns the form that is the same for all equal trees.
+func canonical(tree any) string {
+	switch v := tree.(type) {
+	case absent:
+		return "nothing"
+	case opaque: // never equal to JSON
+		return string(v)
+	}
+	raw, err := json.Marshal(tree) // it sorts members
 	if err != nil {
 		panic(fmt.Sprintf("cassettes: a JSON tree holds a %T", tree))
 	}
-	return append(b, raw...)
+	return string(raw)
 }
-
-func canonical(tree any) string { return string(appendCanonical(nil, tree)) }
 
 // canonicalNumber returns one notation for equal numbers and keeps every digit: 1, 1.0 and 10e-1 are equal, while
 // 9007199254740993 differs from 9007199254740992 (as float64 they are equal).

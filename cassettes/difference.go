@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// differences is the result of a comparison.
 type differences struct {
 	count int
 	// first describes the first difference; "" for none.
@@ -120,7 +119,6 @@ func item(list []any, i int) any {
 	return absent{}
 }
 
-// add counts a difference and describes the first one.
 func (d *differences) add(path string, want, got any) {
 	w, g := show(want), show(got)
 	d.unlike += unlike(w, g)

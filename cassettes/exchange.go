@@ -21,7 +21,6 @@ import (
 // maxBody is the largest body that is recorded, in bytes. Tests lower it.
 var maxBody int64 = 64 << 20
 
-// exchange collects one request and its response while they pass.
 type exchange struct {
 	interaction cassette.Interaction
 	began       time.Time
@@ -83,18 +82,8 @@ func readBody(r *http.Request) (*requestBody, error) {
 			wrong:  fmt.Errorf("the request body is larger than %d MiB", maxBody>>20),
 		}, nil
 	}
-	body := &requestBody{text: string(data), resend: io.NopCloser(bytes.NewReader(data))}
-	switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
-	case "", "identity":
-	case "gzip", "x-gzip":
-		body.unzipped = true
-		if body.text, err = unzipped(data); err != nil {
-			body.wrong = fmt.Errorf("the request body is not valid gzip: %w", err)
-		}
-	default:
-		body.wrong = fmt.Errorf("the request body has the content encoding %q, "+
-			"which cannot be searched for secrets: send it as gzip or uncompressed", encoding)
-	}
+	body := &requestBody{resend: io.NopCloser(bytes.NewReader(data))}
+	body.text, body.unzipped, body.wrong = decoded(r.Header, data, "the request body", "send it as gzip or uncompressed")
 	return body, r.Body.Close()
 }
 
@@ -203,7 +192,6 @@ func (x *exchange) complete() bool {
 	return mediaTypeOf(r.Headers) == "application/json" && json.Valid(body)
 }
 
-// final matches the last event of a stream.
 var final = func() *regexp.Regexp {
 	var events []string
 	for i := range dialects {
@@ -214,7 +202,6 @@ var final = func() *regexp.Regexp {
 	return regexp.MustCompile("(?m)" + strings.Join(events, "|"))
 }()
 
-// finished reports whether a stream has reached its last event.
 func finished(stream []byte) bool {
 	return bytes.HasSuffix(stream, []byte("\n")) && final.Match(stream[max(0, len(stream)-finalEvent):])
 }
@@ -237,27 +224,37 @@ func (x *exchange) result() (*cassette.Interaction, timing, error) {
 		return nil, timing{}, x.wrong
 	}
 	i, when := x.interaction, x.timing
-	i.Response.Body = x.body.String()
-	encoding := strings.ToLower(i.Response.Headers.Get("Content-Encoding"))
-	if x.body.Len() == 0 {
-		encoding = "" // such as the response to a HEAD
+	if x.body.Len() == 0 { // such as the response to a HEAD
+		return &i, when, check(&i)
 	}
-	switch encoding {
-	case "", "identity":
-	case "gzip", "x-gzip":
-		plain, err := unzipped(x.body.Bytes())
-		if err != nil {
-			return nil, timing{}, fmt.Errorf("the answer is not valid gzip: %w", err)
-		}
-		i.Response.Body, i.Response.Uncompressed, i.Response.ContentLength = plain, true, -1
+	text, zipped, err := decoded(i.Response.Headers, x.body.Bytes(), "the answer", "ask for gzip or no encoding")
+	if err != nil {
+		return nil, timing{}, err
+	}
+	i.Response.Body = text
+	if zipped {
+		i.Response.Uncompressed, i.Response.ContentLength = true, -1
 		i.Response.Headers.Del("Content-Encoding") // of the copy
 		i.Response.Headers.Del("Content-Length")
 		when.Pieces = nil
-	default:
-		return nil, timing{}, fmt.Errorf("the answer has the content encoding %q, "+
-			"which cannot be searched for secrets: ask for gzip or no encoding", encoding)
 	}
 	return &i, when, check(&i)
+}
+
+// decoded undoes the content encoding of a body, and reports whether it was compressed.
+func decoded(h http.Header, body []byte, what, advice string) (text string, zipped bool, err error) {
+	switch encoding := strings.ToLower(h.Get("Content-Encoding")); encoding {
+	case "", "identity":
+		return string(body), false, nil
+	case "gzip", "x-gzip":
+		if text, err = unzipped(body); err != nil {
+			err = fmt.Errorf("%s is not valid gzip: %w", what, err)
+		}
+		return text, true, err
+	default:
+		return "", false, fmt.Errorf("%s has the content encoding %q, which cannot be searched for secrets: %s", what,
+			encoding, advice)
+	}
 }
 
 func unzipped(body []byte) (string, error) {

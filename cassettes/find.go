@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// Replace returns the text without secrets.
 func (c *scrubber) Replace(text string) string { return edited(text, c.inText(text)) }
 
 func (c *scrubber) inText(text string) []edit {
@@ -19,7 +18,6 @@ func (c *scrubber) inText(text string) []edit {
 // span is a range of bytes; to is exclusive.
 type span struct{ from, to int }
 
-// maxEscapes is how many levels of escapes are undone: JSON in a text in JSON is escaped twice.
 const maxEscapes = 4
 
 // find returns the secrets of a text, however often it is escaped, in order and without overlap.

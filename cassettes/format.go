@@ -64,7 +64,6 @@ type document struct {
 	Interactions []*cassette.Interaction
 }
 
-// withComments adds the comments to a cassette of n interactions.
 func withComments(origin Origin, n int, timed bool, document []byte) []byte {
 	var b bytes.Buffer
 	end := endComment
@@ -183,7 +182,6 @@ func lastLine(data []byte) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// clip shortens a text for a one-line message.
 func clip(text string) string {
 	const most = 80
 	if len(text) <= most {

@@ -58,7 +58,6 @@ func Import(from, to string, options ...Option) (interactions int, err error) {
 	return len(all), write(to, Imported, all, document, nil)
 }
 
-// foreign reads a file of another recorder.
 func foreign(name string, data []byte) ([]*cassette.Interaction, error) {
 	if bytes.HasPrefix(data, []byte(gzipped)) {
 		text, err := unzipped(data)
@@ -120,7 +119,6 @@ func excerpt(text string, line, column int) string {
 	return margin + strings.ReplaceAll(string(shown[begin:min(len(shown), begin+most)]), "\t", " ") + "\n" + caret
 }
 
-// add keeps an interaction that begins at a place of the file.
 func (f *foreignFile) add(it *cassette.Interaction, line, column int) {
 	q, r := &it.Request, &it.Response
 	for _, err := range []error{
@@ -163,7 +161,6 @@ func uncompress(h http.Header, body *string, where string) error {
 	return nil
 }
 
-// yaml reads a file of vcrpy, Ruby VCR or go-vcr v1, which differ in a few names.
 func (f *foreignFile) yaml() {
 	dec := yaml.NewDecoder(strings.NewReader(f.text))
 	var document yaml.Node
@@ -302,7 +299,6 @@ func (n foreignNode) decoded() string {
 	return string(data)
 }
 
-// header returns a mapping from names to values or lists of values.
 func (n foreignNode) header() http.Header {
 	h := http.Header{}
 	for name, value := range n.members() {

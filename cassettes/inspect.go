@@ -75,7 +75,6 @@ func (i *Interaction) time(t *timing) {
 	}
 }
 
-// read decodes the request and counts the events of the answer.
 func (i *Interaction) read() {
 	u, err := url.Parse(i.URL)
 	if err != nil {

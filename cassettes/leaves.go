@@ -54,29 +54,12 @@ func jsonLeaves(body string, at int) []leaf {
 
 func eventLeaves(body string) []leaf {
 	var all []leaf
-	at, event := len(body)-len(strings.TrimPrefix(body, byteOrder)), []span(nil)
-	for {
-		end := at + len(body[at:])
-		if i := strings.IndexAny(body[at:], "\r\n"); i >= 0 {
-			end = at + i
-		}
-		switch line := body[at:end]; {
-		case strings.HasPrefix(line, "data:"):
-			from := at + len("data:")
-			if strings.HasPrefix(body[from:end], " ") {
-				from++
-			}
-			event = append(event, span{from, end})
-		case line == "":
-			all, event = append(all, leavesOfEvent(body, event)...), nil
-		}
-		if end == len(body) {
-			return append(all, leavesOfEvent(body, event)...)
-		}
-		if at = end + 1; strings.HasPrefix(body[end:], "\r\n") {
-			at++
-		}
+	at := len(body) - len(strings.TrimPrefix(body, byteOrder))
+	for _, event := range events([]byte(body[at:])) {
+		all = append(all, leavesOfEvent(body, dataLines(body, at, at+len(event)))...)
+		at += len(event)
 	}
+	return all
 }
 
 // byteOrder is the byte order mark that may precede a text.
@@ -116,7 +99,6 @@ func leavesOfEvent(body string, lines []span) []leaf {
 	return s.leaves
 }
 
-// leafScan reads one JSON value.
 type leafScan struct {
 	data      string
 	base      int  // its place in the body
@@ -136,7 +118,6 @@ const maxDepth = 1000
 
 var errTooDeep = errors.New("nested too deep")
 
-// value reads a value and returns it, or nil for an array or object.
 func (s *leafScan) value(keys [groupings]uint64, name string, depth int) (json.Token, error) {
 	before := int(s.decoder.InputOffset())
 	token, err := s.decoder.Token()

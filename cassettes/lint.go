@@ -42,7 +42,6 @@ func (f *File) Lint(secrets ...string) []Finding {
 
 type reporter func(where, format string, args ...any)
 
-// lintSecrets looks for secrets in every part of an interaction.
 func (i *Interaction) lintSecrets(given *scrubber, say reporter) {
 	q, r := &i.recorded.Request, &i.recorded.Response
 	for _, part := range []struct{ where, text string }{{"request url", q.URL}, {"response status", r.Status}} {
@@ -81,7 +80,6 @@ func (i *Interaction) lintSecrets(given *scrubber, say reporter) {
 
 func isSecretValue(v string) bool { return v != "" && withoutScheme(v) != redacted }
 
-// lint looks for secrets in a text with find.
 func (c *scrubber) lint(where, text string, find func(*scrubber, string) []edit, say reporter) {
 	if looks := find(&scrubber{}, text); looks != nil {
 		verb, first := "found", looks[0]
@@ -103,7 +101,6 @@ func sensitive(name string) bool {
 	return slices.Contains(credentialHeaders, known) || slices.Contains([]string{"Cookie", "Set-Cookie"}, known)
 }
 
-// lintBodies checks the bodies against the dialect.
 func (i *Interaction) lintBodies(say reporter) {
 	if i.Dialect == "" {
 		return
@@ -131,19 +128,14 @@ func (i *Interaction) lintBodies(say reporter) {
 
 // isEvent reports whether a piece of a stream is JSON, a comment, or the end of an OpenAI chat.
 func isEvent(chunk []byte) bool {
+	body := string(chunk)
 	var data []string
-	isSSE := false
-	for line := range strings.SplitSeq(strings.ReplaceAll(string(chunk), "\r", "\n"), "\n") {
-		switch field, value, ok := strings.Cut(line, ":"); field {
-		case "data":
-			data, isSSE = append(data, strings.TrimPrefix(value, " ")), true
-		case "", "event", "id", "retry":
-			isSSE = isSSE || ok
-		}
+	for _, line := range dataLines(body, 0, len(body)) {
+		data = append(data, body[line.from:line.to])
 	}
 	text := strings.Join(data, "\n")
-	if !isSSE {
-		text = strings.TrimSpace(string(chunk))
+	if !eventField.MatchString(body) {
+		text = strings.TrimSpace(body)
 	}
 	return text == "" || text == "[DONE]" || json.Valid([]byte(text))
 }

@@ -42,7 +42,6 @@ func load(name string) (*recording, error) {
 
 const anyName = "parallel.native"
 
-// beside lists the cassettes in the folder of a path.
 func beside(path string) string {
 	entries, _ := os.ReadDir(filepath.Dir(path)) // an unreadable folder lists none
 	var names []string

@@ -34,7 +34,6 @@ func paths(dotted []string) [][]string {
 	return all
 }
 
-// dialectOf returns the dialect of a kind of request, or nil.
 func dialectOf(kind string) *knownDialect {
 	name, _, _ := strings.Cut(kind, " ")
 	for i := range dialects {

@@ -37,14 +37,12 @@ func (c *scrubber) inLeaves(body string, leaves []leaf, cut bool) []edit {
 	return t.edits
 }
 
-// removal collects the edits of one body.
 type removal struct {
 	*scrubber
 	cut   bool
 	edits []edit // sorted
 }
 
-// removeFrom removes the secrets of the texts.
 func (t *removal) removeFrom(texts []*joined) {
 	var more []edit
 	for _, s := range texts {
@@ -84,7 +82,6 @@ func (c *scrubber) begun(text string) []span {
 	return found
 }
 
-// joined is a text that a body holds in pieces.
 type joined struct {
 	text   strings.Builder
 	pieces []piece

@@ -85,7 +85,6 @@ func (b *playback) ending() error {
 	return fmt.Errorf("the recording ends here because the %s cut the answer short: %w", b.cut, io.ErrUnexpectedEOF)
 }
 
-// Close implements [io.Closer]. A waiting Read returns.
 func (b *playback) Close() error {
 	b.once.Do(func() { close(b.closed) })
 	return nil

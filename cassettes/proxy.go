@@ -197,7 +197,6 @@ func fail(w http.ResponseWriter, status int, message string) {
 	_, _ = w.Write(errorBody("proxy_error", nil, message))
 }
 
-// split separates the provider of a path from the provider's own path.
 func split(path string) (provider, rest string) {
 	provider, rest, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return provider, "/" + rest

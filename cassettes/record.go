@@ -20,7 +20,7 @@ type recorder struct {
 	path   string
 	before *recording     // existing content of the file; nil: record anew
 	unused []*interaction // of before, to be removed
-	found  *stamp         // of the file, when the recording began
+	found  os.FileInfo    // of the file, when the recording began
 
 	mu        sync.Mutex
 	exchanges []*exchange
@@ -36,7 +36,7 @@ func newRecorder(path string, s settings, before *recording) (*recorder, error) 
 			return nil, fmt.Errorf("recording to %s: %w", path, err)
 		}
 	}
-	return &recorder{settings: s, path: path, before: before, found: stampOf(path)}, nil
+	return &recorder{settings: s, path: path, before: before, found: versionOf(path)}, nil
 }
 
 // RoundTrip implements [http.RoundTripper]. A request that fails without an answer is not recorded.
@@ -85,11 +85,10 @@ func (r *recorder) Close() error {
 // saving is held from the check that a file is unchanged until it is written.
 var saving sync.Mutex
 
-// conflictPath returns the first free path of the form NAME.conflict-N.yaml.
 func conflictPath(path string) string {
 	for n := 1; ; n++ {
 		other := fmt.Sprintf("%s.conflict-%d%s", strings.TrimSuffix(path, extension), n, extension)
-		if stampOf(other) == nil {
+		if versionOf(other) == nil {
 			return other
 		}
 	}
@@ -126,7 +125,7 @@ func (r *recorder) save() error {
 	saving.Lock()
 	defer saving.Unlock()
 	path, conflict := r.path, error(nil)
-	if !stampOf(path).is(r.found) {
+	if !sameVersion(versionOf(path), r.found) {
 		path = conflictPath(path)
 		conflict = fmt.Errorf("another program changed the file since the recording began: this recording is in %s", path)
 	}
@@ -147,7 +146,6 @@ func (r *recorder) base(answered []*exchange) (all []*cassette.Interaction, when
 	return all, when, r.refuse(answered)
 }
 
-// encode writes the YAML of a cassette like go-vcr.
 func encode(path string, all []*cassette.Interaction) ([]byte, error) {
 	c := cassette.New(strings.TrimSuffix(path, extension))
 	c.Interactions = all
@@ -170,7 +168,6 @@ func (r *recorder) refuse(answered []*exchange) error {
 		first.Response.Status, body)
 }
 
-// without removes interactions and numbers the others anew.
 func without(
 	unused []*interaction, all []*cassette.Interaction, when []timing,
 ) (left []*cassette.Interaction, timings []timing) {
@@ -207,25 +204,22 @@ func (r *recorder) credentials() *scrubber {
 	return c
 }
 
-// stamp identifies a version of a file. It is nil for a file that does not exist or cannot be read.
-type stamp struct{ os.FileInfo }
-
-func stampOf(path string) *stamp {
+// versionOf identifies a version of a file. It is nil for a file that does not exist or cannot be read.
+func versionOf(path string) os.FileInfo {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil
 	}
-	return &stamp{info}
+	return info
 }
 
-func (s *stamp) is(other *stamp) bool {
-	if s == nil || other == nil {
-		return s == other
+func sameVersion(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	return os.SameFile(s.FileInfo, other.FileInfo) && s.Size() == other.Size() && s.ModTime().Equal(other.ModTime())
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// withoutQuery removes the part of an address that may be a secret.
 func withoutQuery(address string) string {
 	path, _, _ := strings.Cut(address, "?")
 	return path

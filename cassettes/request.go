@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// request is the comparable form of a request.
 type request struct {
 	// kind is the dialect, or method, path and query for an address without a dialect.
 	kind string
@@ -69,10 +68,9 @@ func withoutBoundary(header http.Header, body string) string {
 }
 
 func (r *request) key() [sha256.Size]byte {
-	return sha256.Sum256(appendCanonical(append([]byte(r.kind), 0), r.body))
+	return sha256.Sum256([]byte(r.kind + "\x00" + canonical(r.body)))
 }
 
-// objects returns the objects of an array, or a single object in its place.
 func objects(v any) []map[string]any {
 	list, ok := v.([]any)
 	if !ok {

@@ -13,7 +13,6 @@ import (
 // ErrWrite is the error of a file that cannot be written, as opposed to one that is invalid or has nothing to record.
 var ErrWrite = errors.New("cannot write the cassette")
 
-// writeError is an ErrWrite with its cause as the message.
 type writeError struct{ error }
 
 func (e writeError) Is(target error) bool { return target == ErrWrite }

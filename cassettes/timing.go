@@ -40,7 +40,6 @@ const (
 
 func timingFile(path string) string { return strings.TrimSuffix(path, extension) + timingExtension }
 
-// encode writes one line per interaction.
 func (t *timings) encode() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{\"version\": %d, \"interactions\": [", timingVersion)
@@ -128,7 +127,6 @@ func (t *timing) fit(edits []edit) {
 	t.Pieces = pieces
 }
 
-// loadTimings reads the timings of a cassette that says it has them.
 func loadTimings(path string, r *recording) error {
 	if !r.timed {
 		return nil

@@ -48,7 +48,6 @@ func open(name string, s settings) (*Transport, error) {
 // adds reports whether a mode adds to an existing cassette.
 func (m Mode) adds() bool { return m == RecordMissing || m == Update }
 
-// RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.player == nil {
 		return t.send(r)

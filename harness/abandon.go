@@ -100,7 +100,6 @@ func (w *modelWatch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections passes the call on.
 func (w *modelWatch) CloseIdleConnections() {
 	if next, ok := w.next.(interface{ CloseIdleConnections() }); ok {
 		next.CloseIdleConnections()

@@ -45,6 +45,5 @@ func writeConfig(dir string, env *Env) (string, error) {
 // titles from that.
 var promptMark = (&Case{ID: "prompt"}).Mark()
 
-// prompt is the task for a host.
 var prompt = fmt.Sprintf("Task %s: Call every tool of the MCP server %s once, without arguments, one after the other, "+
 	"whatever each of them answers. Then you are done.", promptMark, serverName)

@@ -11,7 +11,6 @@ import (
 // mostCases is how many cases share a session. It bounds what a hang costs; hosts accept only so many tools.
 const mostCases = 64
 
-// batch is the cases of a session, and the index of each among all.
 type batch struct {
 	cases []Case
 	index []int
@@ -44,7 +43,6 @@ func batches(cases []Case, stdio bool) []batch {
 	return all
 }
 
-// finished is a session that ran.
 type finished struct {
 	batch
 	trace *trace.Trace // nil if it did not begin

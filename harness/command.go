@@ -96,7 +96,6 @@ func connectInput(cmd *exec.Cmd, out *output, types *typist, terminal bool) (io.
 	return nil, nil
 }
 
-// keyboard is the input of a terminal.
 type keyboard struct{ io.Writer }
 
 // Close types the end of the input, Control-D.
@@ -127,7 +126,6 @@ func waitFor(ctx context.Context, cmd *exec.Cmd, waited <-chan error, grace time
 	return p
 }
 
-// exited reads what Wait returned.
 func exited(err error) *trace.Process {
 	p := &trace.Process{State: trace.Ended}
 	var exit *exec.ExitError

@@ -51,7 +51,6 @@ func Contain(t TB, c Client) (contained *Client, ours bool) {
 	return &c, true
 }
 
-// envContained says that a process contains a client, and which.
 const envContained = "MCP_CONFORM_CONTAINED"
 
 // containment names a call of Contain: the test, and the number of the call within it.

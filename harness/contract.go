@@ -25,7 +25,6 @@ const (
 
 const scenarioName = "sampling"
 
-// contextVar is the JSON of MCP_CONFORMANCE_CONTEXT.
 type contextVar struct {
 	Scenario     string            `json:"scenario"`
 	Capabilities json.RawMessage   `json:"capabilities,omitempty"`

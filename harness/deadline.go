@@ -47,7 +47,6 @@ type pulse struct {
 	pace *atomic.Int64 // the longest time between two steps, in nanoseconds; nil if it does not matter
 }
 
-// step counts a sign of life.
 func (p *pulse) step(advances bool) {
 	p.steps.Add(1)
 	if advances {
@@ -65,7 +64,6 @@ func (p *pulse) step(advances bool) {
 	}
 }
 
-// see counts an event.
 func (p *pulse) see(e *trace.Event) {
 	counted := e.Case != "" && e.Call <= mostCounted
 	switch {

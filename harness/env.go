@@ -81,7 +81,6 @@ const (
 	ClientLoop Loop = "client"
 )
 
-// offer adds the prompts and resources among the cases.
 func (e *Env) offer(cases []Case) {
 	for i := range cases {
 		switch c := &cases[i]; c.Carrier {

@@ -47,7 +47,6 @@ func runFunction(
 	return p
 }
 
-// markCause notes why the harness ended the client.
 func markCause(ctx context.Context, p *trace.Process) {
 	cause := context.Cause(ctx)
 	p.Deadline = errors.Is(cause, errTimeUp)

@@ -51,7 +51,6 @@ const (
 	withinReal = time.Second
 )
 
-// limits are those of a session with the case.
 func (r *Runner) limits(c *Case) Limits {
 	virtual := r.inVirtualTime(c)
 	l := Limits{Client: r.ClientTimeout, Declared: r.ClientTimeout > 0}

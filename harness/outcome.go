@@ -110,7 +110,6 @@ func readLine(line []byte, v any) bool {
 		json.Unmarshal(line, v) == nil
 }
 
-// readOutcome reads an outcome line; ok is false for every other line.
 func readOutcome(line []byte) (o Outcome, ok bool) {
 	var v outcomeLine
 	ok = readLine(line, &v) && v.Kind == outcomeKind && v.Tool != "" &&
@@ -118,7 +117,6 @@ func readOutcome(line []byte) (o Outcome, ok bool) {
 	return v.Outcome, ok
 }
 
-// readFeature reads a line that announces a feature; ok is false for every other line.
 func readFeature(line []byte) (feature string, ok bool) {
 	var v featureLine
 	ok = readLine(line, &v) && v.Kind == featureKind && slices.Contains(Features(), v.Feature)

@@ -71,7 +71,6 @@ type Runner struct {
 	counts *counts // of a Run; nil outside
 }
 
-// counts are shared by the sessions of a Run.
 type counts struct {
 	cases    int
 	sessions atomic.Int64
@@ -111,7 +110,6 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// share returns the sessions of the runner's shard.
 func (r *Runner) share(sessions []batch) []batch {
 	if r.Shards == 0 {
 		return sessions

@@ -21,7 +21,6 @@ const (
 	mostStuck = 3
 )
 
-// run is a Run in progress.
 type run struct {
 	*Runner
 	ctx      context.Context
@@ -31,7 +30,6 @@ type run struct {
 	noted    sync.Once     // closes silent
 }
 
-// playSession plays a session.
 type playSession func(context.Context, []Case) (*trace.Trace, error)
 
 // all plays the sessions and returns them in the order of their first cases. Sessions of several cases come first, then
@@ -77,7 +75,6 @@ func (r *run) all(sessions []batch) []finished {
 	return done
 }
 
-// ended passes on the trace of a session that is over.
 func (r *run) ended(_ int, f *finished) {
 	if r.Ended != nil && f.trace != nil {
 		r.Ended(f.trace)

@@ -105,7 +105,6 @@ func (r *Runner) play(
 	return w.rec.Stop(), err
 }
 
-// addTools adds the further tools of the cases to the header, and returns their names.
 func addTools(header *trace.Header, staged []Stage) map[string]bool {
 	names := map[string]bool{}
 	for i := range staged {
@@ -128,7 +127,6 @@ func recordFault(rec *trace.Recorder, cases []Case, f *fault) {
 // withProperties is a schema without arguments that OpenAI accepts as it is, in a host that passes it on.
 var withProperties = json.RawMessage(`{"type":"object","properties":{}}`)
 
-// env is what the client receives.
 func (r *Runner) env(f *fakes, header *trace.Header, cases []Case) Env {
 	env := Env{URL: f.server.URL, HTTP: f.http, Revision: r.Revision, Model: r.bases(f.model), Key: leak.PlantedKey,
 		Declare: header.Declare, Timeout: header.ClientTimeout,
@@ -161,7 +159,6 @@ func (r *Runner) bases(model *llm.Server) map[string]string {
 	return map[string]string{cmp.Or(llm.Facts()[r.Dialect].Compatible, r.Dialect): bases[r.Dialect]}
 }
 
-// fakes are the two servers of a session.
 type fakes struct {
 	server *server.Server
 	model  *llm.Server

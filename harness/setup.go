@@ -80,7 +80,6 @@ var modelPlace = regexp.MustCompile(`\{model(:[a-z-]*)?\}`)
 // place is where one start of a program has its files.
 type place struct{ dir, home, config string }
 
-// prepare writes the files of a start below dir.
 func (c *Client) prepare(dir string, env *Env) (place, error) {
 	p := place{dir: dir, home: ourHome()}
 	switch {
@@ -148,7 +147,6 @@ func (p *place) variables() []string {
 	return append(set, "TMPDIR="+p.dir, "TMP="+p.dir, "TEMP="+p.dir)
 }
 
-// places returns a function that replaces placeholders.
 func (e *Env) places(p place) func(string) string {
 	args := []string{}
 	program := ""
@@ -178,7 +176,6 @@ func (e *Env) firstDialect() string {
 	return ""
 }
 
-// lines returns the lines of the input.
 func (c *Client) lines(env *Env, p place) []string {
 	places := env.places(p)
 	var lines []string

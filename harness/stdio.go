@@ -29,7 +29,6 @@ func CommandStdio(argv ...string) Client {
 // if time is virtual.
 func Stdio() Option { return func(c *Client) { c.stdio = true } }
 
-// launchable sets up env for a client that launches the server.
 func (f *fakes) launchable(client *Client, env *Env) error {
 	if !client.stdio {
 		return nil
@@ -84,7 +83,6 @@ type memoryServer struct {
 func (s *memoryServer) Stderr() io.Writer { return s.stderr }
 func (s *memoryServer) Killed() bool      { return s.killed.Load() }
 
-// memoryPipe is the client's end.
 type memoryPipe struct {
 	io.ReadWriteCloser
 	server *memoryServer

@@ -20,7 +20,6 @@ func killStrays(variable string) {
 	}
 }
 
-// killWith kills the processes with the variable and reports whether there were any.
 func killWith(variable []byte) bool {
 	all, _ := os.ReadDir("/proc") // none without procfs
 	found := false
@@ -41,7 +40,6 @@ func killWith(variable []byte) bool {
 	return found
 }
 
-// hasVariable reports whether a process was started with the variable.
 func hasVariable(pid int, variable []byte) bool {
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // fails for others' processes, and for ended ones
 	return err == nil && bytes.Contains(append([]byte{0}, environ...), append([]byte{0}, variable...))

@@ -2,5 +2,4 @@
 
 package harness
 
-// killStrays does nothing: only Linux shows the environment of a process.
 func killStrays(string) {}

@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// surveyed is how far a client got in a session.
 type surveyed struct {
 	ended       *trace.Process
 	asked       bool            // for the tools
@@ -28,7 +27,6 @@ func (s *surveyed) endedEarly() bool { return s.ended.Interrupted || s.ended.Unf
 
 func (s *surveyed) died() bool { return s.ended.Deadline || s.ended.OutsideBubble || s.crashed() }
 
-// survey reads a trace.
 func survey(t *trace.Trace) surveyed {
 	s := surveyed{called: map[string]bool{}, begun: map[string]int{}, over: map[string]int{}}
 	for i := range t.Events {

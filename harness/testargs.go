@@ -27,7 +27,6 @@ func ownArgs(args []string, flags *flag.FlagSet) []string {
 	return slices.Clip(own)
 }
 
-// isBool reports whether a flag has no separate value. An unknown flag is taken to have none.
 func isBool(f *flag.Flag) bool {
 	if f == nil {
 		return true

@@ -27,7 +27,6 @@ type typist struct {
 	unread string // the output since the last line that was written
 }
 
-// newTypist returns nil for a program without input.
 func (c *Client) newTypist(env *Env, p place) *typist {
 	if c.Setup.Input == nil && c.Setup.Answers == nil && !c.Setup.AfterTask {
 		return nil
@@ -55,7 +54,6 @@ func (t *typist) finish() {
 	t.rest(true)
 }
 
-// rest writes all lines, and ends the input if end is true.
 func (t *typist) rest(end bool) {
 	for _, line := range t.lines {
 		t.write(line)
@@ -68,10 +66,8 @@ func (t *typist) rest(end bool) {
 // write writes a line. A program that does not read it has ended.
 func (t *typist) write(line string) { _, _ = io.WriteString(t.input, line+t.enter) }
 
-// escapes matches a terminal's control sequences.
 var escapes = regexp.MustCompile(`\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][A-Z0-9])|\r`)
 
-// Write reads a part of the output, and writes what it asks for.
 func (t *typist) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +81,6 @@ func (t *typist) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// react writes all that the output so far asks for.
 func (t *typist) react() {
 	for t.step() {
 	}
@@ -101,7 +96,6 @@ func firstEnd(pattern *regexp.Regexp, text string, match []int) int {
 	return match[1]
 }
 
-// step reacts to what was not read yet, and reports whether there may be more.
 func (t *typist) step() bool {
 	text := escapes.ReplaceAllString(t.unread, "")
 	for _, a := range t.answers {

@@ -23,7 +23,6 @@ type watch struct {
 	announced       announcements
 }
 
-// event happens once.
 type event struct {
 	happened chan struct{}
 	happens  func()
@@ -34,7 +33,6 @@ func newEvent() event {
 	return event{happened, sync.OnceFunc(func() { close(happened) })}
 }
 
-// record records an event under the ID of its case.
 func (w *watch) record(e trace.Event) trace.Ref {
 	if w.further[e.Case] {
 		e.Tool = e.Case

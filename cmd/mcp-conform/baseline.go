@@ -26,7 +26,6 @@ type baselineCommand struct {
 	Strict  bool   `help:"Take in warnings, too."`
 }
 
-// Validate checks the flags.
 func (c *baselineCommand) Validate() error {
 	if err := baseline.CheckDay(c.Until); err != nil {
 		return fmt.Errorf("--until: %w", err)
@@ -37,7 +36,6 @@ func (c *baselineCommand) Validate() error {
 	return nil
 }
 
-// Run compares the results with the baseline, and writes it anew with --update.
 func (c *baselineCommand) Run(s streams) error {
 	rs, err := readResults(c.Results)
 	if err != nil {
@@ -85,7 +83,6 @@ func (c *baselineCommand) Run(s streams) error {
 	return unseen
 }
 
-// readBaseline reads the file of --baseline; nil without the flag.
 func (c *runCommand) readBaseline() (*baseline.File, error) {
 	if c.Baseline == "" {
 		return nil, nil

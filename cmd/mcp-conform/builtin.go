@@ -21,7 +21,6 @@ const (
 	builtinHost   = builtinPrefix + "host"
 )
 
-// wire is a built-in client's wire to the model.
 type wire struct {
 	name   string
 	config reference.Config
@@ -113,7 +112,6 @@ func mutantNames() []string {
 	return names
 }
 
-// clientCommand is this program as a client under test.
 type clientCommand struct {
 	Name string `arg:""`
 	URL  string `arg:"" optional:"" help:"Omit it over stdio."`

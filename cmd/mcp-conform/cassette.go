@@ -27,7 +27,6 @@ type cassetteUpdate struct {
 	recordedCommand
 }
 
-// Run runs the command, records the requests that the cassette lacks, and removes those that were not made.
 func (c *cassetteUpdate) Run(ctx context.Context, s streams) error {
 	f, err := cassettes.Read(c.File)
 	if err != nil {
@@ -45,7 +44,6 @@ type cassetteShow struct {
 	Interaction int    `default:"-1" placeholder:"N" help:"Show interaction N, from 0, with its bodies."`
 }
 
-// Run lists the interactions, or shows one.
 func (c *cassetteShow) Run(s streams) error {
 	f, err := cassettes.Read(c.File)
 	if err != nil {
@@ -73,7 +71,6 @@ func (c *cassetteShow) Run(s streams) error {
 	return t.Flush()
 }
 
-// question is the model's name, and the request in a few words.
 func question(it *cassettes.Interaction) (model, request string) {
 	if it.Decoded == nil {
 		return "-", fmt.Sprintf("%d bytes", len(it.Request))
@@ -98,7 +95,6 @@ func quoted(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// answer is the answer in a few words.
 func answer(it *cassettes.Interaction) string {
 	text := fmt.Sprintf("%d, %d bytes", it.Status, len(it.Response))
 	if it.Stream {
@@ -114,7 +110,6 @@ func answer(it *cassettes.Interaction) string {
 	return text
 }
 
-// indented is a body, in lines if it is JSON.
 func indented(body string) string {
 	var tree any
 	dec := json.NewDecoder(strings.NewReader(body))
@@ -133,7 +128,6 @@ type cassetteLint struct {
 	Files []string `arg:"" help:"Cassettes, or names of embedded recordings."`
 }
 
-// Run prints the findings, and fails if there are any.
 func (c *cassetteLint) Run(s streams) error {
 	found := 0
 	for _, name := range c.Files {
@@ -158,7 +152,6 @@ type cassetteImport struct {
 	Files  []string `arg:"" help:"Files of another recorder."`
 }
 
-// Run converts all files that it can, and reports the others.
 func (c *cassetteImport) Run(s streams) error {
 	failed, unwritten := 0, false
 	for _, file := range c.Files {

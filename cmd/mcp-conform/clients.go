@@ -114,7 +114,6 @@ func parseRun(ctx context.Context, words []string, s streams) (*runCommand, erro
 	return &parsed.Run, err
 }
 
-// givenFlags returns the words of the flags on the command line, by name.
 func givenFlags(parsed *kong.Context) map[string][]string {
 	given := map[string][]string{}
 	for _, element := range parsed.Path {

@@ -21,7 +21,6 @@ type completion struct {
 	values map[string][]string // by flag
 }
 
-// Run prints a script that the shell reads.
 func (c *completeCommand) Run(s streams, parsed *kong.Context) error {
 	all := completions(parsed.Model.Node, "")
 	print := map[string]func([]completion) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
@@ -62,7 +61,6 @@ func completions(node *kong.Node, path string) []completion {
 	return all
 }
 
-// flagValues are the values of a flag, if there is a list.
 func flagValues(flag *kong.Flag) []string {
 	switch flag.Name {
 	case "scenario", "skip":
@@ -162,7 +160,6 @@ func firstSentence(text string) string {
 
 type manCommand struct{}
 
-// Run prints the manual page.
 func (manCommand) Run(s streams, parsed *kong.Context) error {
 	var b strings.Builder
 	b.WriteString(".TH MCP-CONFORM 1\n.SH NAME\nmcp-conform \\- judge MCP clients that answer sampling requests\n" +
@@ -195,7 +192,6 @@ func argumentNames(node *kong.Node) []string {
 	return names
 }
 
-// roff escapes plain text.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimSpace(text))
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
 )
 
-// configName is the configuration of a project, in its folder.
 const configName = "mcp-conform.yaml"
 
 // configFile has clients by name. The members of a client are the flags of run, and its command.
@@ -62,7 +61,6 @@ func (f *configFile) names() []string {
 	return names
 }
 
-// wrong shows the place of an invalid value: the members on the way to it.
 func (f *configFile) wrong(err error, at ...string) error {
 	path := (&yaml.PathBuilder{}).Root()
 	for _, member := range at {
@@ -114,7 +112,6 @@ type clientWords struct {
 	words, command []string
 }
 
-// add adds a member of the mapping at a place.
 func (b *clientWords) add(m yaml.MapItem, at ...string) (err error) {
 	member := fmt.Sprint(m.Key)
 	at = append(at, member)
@@ -177,7 +174,6 @@ func commandWords(value any) ([]string, error) {
 	return words, nil
 }
 
-// scalar is one value as text.
 func scalar(value any) (string, error) {
 	switch value.(type) {
 	case nil:

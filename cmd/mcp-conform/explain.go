@@ -16,7 +16,6 @@ type explainCommand struct {
 	ID string `arg:"" help:"A check, such as parallel/results-reach-model, or a scenario."`
 }
 
-// Run explains a check, or lists the checks of a scenario.
 func (c *explainCommand) Run(s streams) error {
 	var b bytes.Buffer
 	var names []string
@@ -88,10 +87,8 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 	explainLine(b, "page", report.CheckPages(version())+scenario+".md#"+name)
 }
 
-// clientScenario begins the IDs of the checks of the client as a whole.
 const clientScenario = "client/"
 
-// coverage says what covers a check, or the checks of a scenario.
 func coverage(id string, cases []string) string {
 	switch {
 	case len(cases) > 0:

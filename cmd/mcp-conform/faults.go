@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
 )
 
-// faults plays random faults.
 func (c *selftestCommand) faults(ctx context.Context, s streams) error {
 	r, err := faults.Run(ctx, faults.Options{N: c.Faults, Seed: c.Seed, Only: c.Only, Parallel: runtime.NumCPU()})
 	if ctx.Err() != nil {

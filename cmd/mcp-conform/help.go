@@ -36,14 +36,12 @@ func fillTags(parser *kong.Kong) error {
 	})
 }
 
-// vars are the values in struct tags: defaults, and the help texts that are too long for a tag.
 func vars() map[string]string {
 	all := runVars()
 	maps.Copy(all, otherVars())
 	return all
 }
 
-// otherVars are those of all commands but run.
 func otherVars() map[string]string {
 	providers, variables := upstreams()
 	return map[string]string{
@@ -82,7 +80,6 @@ func otherVars() map[string]string {
 	}
 }
 
-// runVars are those of the command run.
 func runVars() map[string]string {
 	return map[string]string{
 		"run_shard": "Play the I-th of N parts of the run, without judging: mcp-conform merge judges the folders of --out " +

@@ -33,7 +33,6 @@ type initCommand struct {
 	Dir  string `arg:"" optional:"" default:"." help:"Folder for the files (default: the current one)."`
 }
 
-// recipeNames are the hosts that have a recipe.
 func recipeNames() []string {
 	entries, err := recipes.Files.ReadDir(".")
 	if err != nil {
@@ -50,7 +49,6 @@ func initKinds() []string {
 	return append([]string{"python", "typescript", "go", "host"}, recipeNames()...)
 }
 
-// Run writes the files, unless one of them exists.
 func (c *initCommand) Run(s streams) error {
 	var files fs.ReadDirFS = initFiles
 	folder := path.Join("init", c.Kind)

@@ -33,7 +33,6 @@ type listedCheck struct {
 	Requirements []report.Requirement             `json:"requirements"`
 }
 
-// Validate checks the combination of flags.
 func (c *listCommand) Validate() error {
 	switch {
 	case !c.Requirements && c.Format == "markdown":
@@ -44,7 +43,6 @@ func (c *listCommand) Validate() error {
 	return knownRevisions(c.Revision)
 }
 
-// Run lists the catalogue, or the table of requirements.
 func (c *listCommand) Run(s streams) error {
 	if c.Requirements {
 		return listRequirements(s, c.Format, c.Revision)

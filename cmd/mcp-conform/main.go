@@ -47,7 +47,6 @@ type cli struct {
 	Client   clientCommand   `cmd:"" hidden:"" help:"Run as a built-in client. The harness starts it."`
 }
 
-// streams are where a command writes.
 type streams struct {
 	out, err io.Writer
 }
@@ -77,7 +76,6 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage is an error for exit code 2.
 func usage(err error) error { return &exitError{exitUsage, err} }
 
 func main() { os.Exit(mainCode()) }
@@ -93,7 +91,6 @@ func mainCode() int {
 	return run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
 }
 
-// run runs one command and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	code := -1
 	parser, err := newParser(ctx, &cli{}, args, s, func(c int) { code = c })
@@ -126,7 +123,6 @@ func newParser(ctx context.Context, grammar *cli, args []string, s streams, exit
 		kong.Bind(s, arguments(args)), kong.PostBuild(fillTags))
 }
 
-// exitCode prints the error and returns its exit code.
 func exitCode(s streams, err error) int {
 	if err == nil {
 		return exitOK

@@ -50,7 +50,6 @@ func newStatus(now func() time.Time) *status {
 		sessions: map[sessionKey]*playing{}}
 }
 
-// see takes a report of the harness.
 func (s *status) see(p harness.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +99,6 @@ func byStart(a, b *playing) int {
 	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.number, b.number), strings.Compare(a.caseID, b.caseID))
 }
 
-// showProgress draws a status line on a terminal until done is called, which clears it.
 func showProgress(w io.Writer) (see func(harness.Progress), done func()) {
 	s, over := newStatus(time.Now), make(chan struct{})
 	var drawing sync.WaitGroup

@@ -46,7 +46,6 @@ const (
 	patience = 5 * time.Second
 )
 
-// Run runs the command.
 func (c *recordCommand) Run(ctx context.Context, s streams) error {
 	options := []cassettes.Option{cassettes.WithOrigin(cassettes.Origin(c.Origin))}
 	if c.Paced {
@@ -106,7 +105,6 @@ func (c *recordedCommand) run(
 	return recordExit(ctx, ran, written)
 }
 
-// recordExit chooses the exit code: the highest of 130, 3 and 1 that applies. The second error is printed already.
 func recordExit(ctx context.Context, ran, written error) error {
 	switch {
 	case ctx.Err() != nil:

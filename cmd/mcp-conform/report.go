@@ -35,7 +35,6 @@ func (c *reportCommand) Validate() error {
 	return nil
 }
 
-// Run writes the reports.
 func (c *reportCommand) Run(s streams) error {
 	var runs []html.Run
 	for _, path := range c.Results {
@@ -63,7 +62,6 @@ func (c *reportCommand) Run(s streams) error {
 	return nil
 }
 
-// readRun reads results and, from a folder of --out, the traces.
 func readRun(path string) (html.Run, error) {
 	rs, err := readResults(path)
 	if err != nil {
@@ -115,7 +113,6 @@ func readTrace(path string) (*trace.Trace, error) {
 	return t, nil
 }
 
-// readResults reads the results of a run: a file of JSON, or a folder of --out.
 func readResults(path string) (*report.Results, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "results.json")

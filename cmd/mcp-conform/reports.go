@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// format encodes results as a file.
 type format struct {
 	name   string
 	encode func(*report.Results, formatOptions) []byte
@@ -27,7 +26,6 @@ type formatOptions struct {
 	traces []*trace.Trace
 }
 
-// formats are the values of --report.
 var formats = []format{
 	{"json", func(rs *report.Results, _ formatOptions) []byte { return report.JSON(rs) }},
 	{"text", func(rs *report.Results, o formatOptions) []byte {
@@ -53,10 +51,8 @@ func formatNames() []string {
 	return names
 }
 
-// reportFiles are files to write, by format.
 type reportFiles map[string]string
 
-// Validate checks the names and the files.
 func (files reportFiles) Validate() error {
 	seen := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {

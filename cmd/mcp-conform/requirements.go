@@ -30,7 +30,6 @@ type listedRequirement struct {
 	Checks   []provenCheck   `json:"checks,omitempty"`
 }
 
-// provenCheck is a check and the mutants that must fail it.
 type provenCheck struct {
 	ID      string   `json:"id"`
 	Mutants []string `json:"mutants"`
@@ -116,7 +115,6 @@ func requirementsMarkdown(list []listedRequirement) []byte {
 	return b.Bytes()
 }
 
-// stateCell is the state of a requirement, in a cell of a table.
 func (r *listedRequirement) stateCell() string {
 	if r.Reason != "" {
 		return r.State + ": " + r.Reason
@@ -128,5 +126,4 @@ func (r *listedRequirement) stateCell() string {
 	return strings.Join(checks, "<br>")
 }
 
-// cell escapes text for a table in Markdown.
 var cell = strings.NewReplacer("|", `\|`, "_", `\_`, "*", `\*`)

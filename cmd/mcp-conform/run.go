@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -24,28 +25,35 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
+// output are the flags for results.
+type output struct {
+	Verbose  bool        `short:"v" help:"Show the evidence, and a line for each check."`
+	Format   string      `enum:"text,json" default:"text" help:"Format of the report: text or json."`
+	NoTimes  bool        `name:"no-durations" help:"Leave times out of the report."`
+	Out      string      `placeholder:"DIR" help:"Also write results and traces to this folder."`
+	Report   reportFiles `mapsep:"," placeholder:"FORMAT=FILE" help:"${run_report}"`
+	Baseline string      `placeholder:"FILE" help:"${run_baseline}"`
+	Strict   bool        `help:"Warnings fail the run, too."`
+}
+
 type runCommand struct {
-	Scenario []string      `placeholder:"GLOB" help:"Play only these scenarios, cases or checks; may be repeated."`
-	Skip     []string      `placeholder:"GLOB" help:"Skip these scenarios, cases or checks; may be repeated."`
-	Revision []string      `placeholder:"DATE" help:"Protocol revisions to judge (default: ${revisions})."`
-	Builtin  string        `name:"client" placeholder:"NAME" help:"${run_client}"`
-	Template []string      `name:"config-template" sep:"none" placeholder:"FILE[=PATH]" help:"${run_template}"`
-	Stdin    []string      `sep:"none" placeholder:"LINE" help:"${run_stdin}"`
-	Ready    string        `name:"stdin-after" placeholder:"PATTERN" help:"${run_ready}"`
-	Answer   []string      `sep:"none" placeholder:"PATTERN=TEXT[|NO]" help:"${run_answer}"`
-	PTY      bool          `name:"pty" help:"Run the client in a terminal (Linux and macOS)."`
-	Has      []string      `placeholder:"FEATURE" help:"${run_has}"`
-	OwnHome  bool          `name:"own-home" help:"${run_own_home}"`
-	Dialect  string        `placeholder:"NAME" help:"${run_dialect}"`
-	Stdio    bool          `help:"${run_stdio}"`
-	Agent    bool          `help:"${run_agent}"`
-	Loop     string        `placeholder:"WHO" enum:"server,client," default:"" help:"${run_loop}"`
-	LLM      string        `name:"llm" enum:"script,replay" default:"script" help:"${run_llm}"`
-	Verbose  bool          `short:"v" help:"Show the evidence, and a line for each check."`
-	Format   string        `enum:"text,json" default:"text" help:"Format of the report: text or json."`
-	NoTimes  bool          `name:"no-durations" help:"Leave times out of the report."`
-	Out      string        `placeholder:"DIR" help:"Also write results and traces to this folder."`
-	Report   reportFiles   `mapsep:"," placeholder:"FORMAT=FILE" help:"${run_report}"`
+	Scenario []string `placeholder:"GLOB" help:"Play only these scenarios, cases or checks; may be repeated."`
+	Skip     []string `placeholder:"GLOB" help:"Skip these scenarios, cases or checks; may be repeated."`
+	Revision []string `placeholder:"DATE" help:"Protocol revisions to judge (default: ${revisions})."`
+	Builtin  string   `name:"client" placeholder:"NAME" help:"${run_client}"`
+	Template []string `name:"config-template" sep:"none" placeholder:"FILE[=PATH]" help:"${run_template}"`
+	Stdin    []string `sep:"none" placeholder:"LINE" help:"${run_stdin}"`
+	Ready    string   `name:"stdin-after" placeholder:"PATTERN" help:"${run_ready}"`
+	Answer   []string `sep:"none" placeholder:"PATTERN=TEXT[|NO]" help:"${run_answer}"`
+	PTY      bool     `name:"pty" help:"Run the client in a terminal (Linux and macOS)."`
+	Has      []string `placeholder:"FEATURE" help:"${run_has}"`
+	OwnHome  bool     `name:"own-home" help:"${run_own_home}"`
+	Dialect  string   `placeholder:"NAME" help:"${run_dialect}"`
+	Stdio    bool     `help:"${run_stdio}"`
+	Agent    bool     `help:"${run_agent}"`
+	Loop     string   `placeholder:"WHO" enum:"server,client," default:"" help:"${run_loop}"`
+	LLM      string   `name:"llm" enum:"script,replay" default:"script" help:"${run_llm}"`
+	output
 	Seed     int64         `default:"1" help:"Seed of session ids, request states and what --explore and --fuzz generate."`
 	Timeout  time.Duration `default:"${timeout}" help:"Time limit of one session with the client."`
 	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"${run_case_timeout}"`
@@ -55,12 +63,10 @@ type runCommand struct {
 	Fuzz     int           `placeholder:"N" help:"${run_fuzz}"`
 	Keep     string        `placeholder:"DIR" default:"mcp-conform-conversations" help:"${run_keep}"`
 	Kept     string        `name:"conversation" placeholder:"FILE" help:"Play only this kept conversation."`
-	Baseline string        `placeholder:"FILE" help:"${run_baseline}"`
 	Shard    string        `placeholder:"I/N" help:"${run_shard}"`
 	All      bool          `help:"${run_all}"`
 	Config   string        `default:"${config}" placeholder:"FILE" help:"${run_config}"`
 	Name     string        `placeholder:"NAME" help:"Name of the client in reports (default: its command)."`
-	Strict   bool          `help:"Warnings fail the run, too."`
 	Command  []string      `arg:"" optional:"" help:"${run_command}"`
 }
 
@@ -79,7 +85,6 @@ func revisionNames(revisions []server.Revision) []string {
 	return names
 }
 
-// Validate checks the flags before anything starts.
 func (c *runCommand) Validate() error {
 	if err := errors.Join(c.validateTimes(), c.validateGenerated(), c.Report.Validate(), c.validateShard()); err != nil {
 		return err
@@ -143,7 +148,6 @@ func (c *runCommand) explored() int {
 // generates reports whether the run generates more than by default. Then it keeps what it finds.
 func (c *runCommand) generates() bool { return c.Fuzz > 0 || c.explored() > 0 }
 
-// knownRevisions returns an error for an unknown value of --revision.
 func knownRevisions(names []string) error {
 	known := revisionNames(conformance.AllRevisions())
 	for _, r := range names {
@@ -154,7 +158,6 @@ func knownRevisions(names []string) error {
 	return nil
 }
 
-// oneOf returns an error for an unknown value of a flag.
 func oneOf(flag, value string, known []string) error {
 	if slices.Contains(known, value) {
 		return nil
@@ -166,7 +169,6 @@ func oneOf(flag, value string, known []string) error {
 	return err
 }
 
-// Run judges the client.
 func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed *kong.Context) error {
 	names, config, err := c.clients(args)
 	if err != nil {
@@ -300,14 +302,8 @@ func (c *runCommand) suite() (*conformance.Suite, error) {
 	return suite, nil
 }
 
-// replay makes the cassettes answer, and skips what is not recorded.
+// replay makes the cassettes of the selected scenarios answer, and skips what is not recorded.
 func (c *runCommand) replay(suite *conformance.Suite) error {
-	player, err := cassettes.Replay()
-	if err != nil {
-		return err
-	}
-	suite.Source = player
-	suite.Skip = append(suite.Skip, cassettes.Unrecorded()...)
 	recorded := cassettes.Scenarios()
 	for _, s := range conformance.Scenarios() {
 		if len(s.Cases) == 0 || slices.Contains(recorded, s.ID) {
@@ -319,7 +315,30 @@ func (c *runCommand) replay(suite *conformance.Suite) error {
 		}
 		suite.Skip = append(suite.Skip, s.ID, s.ID+"/*")
 	}
-	return nil
+	suite.Skip = append(suite.Skip, cassettes.Unrecorded()...)
+	player, err := cassettes.Replay(recordings(c.Scenario)...)
+	suite.Source = player
+	return err
+}
+
+// recordings returns the names of the recordings that a selection needs; nil for all.
+func recordings(selected []string) []string {
+	var names []string
+	for _, pattern := range selected {
+		pattern, _, _ = strings.Cut(pattern, "/")
+		before := len(names)
+		for _, name := range cassettes.Names() {
+			scenario, _, _ := strings.Cut(name, ".")
+			if matches, _ := path.Match(pattern, scenario); matches {
+				names = append(names, name)
+			}
+		}
+		if len(names) == before {
+			return nil // such as always, whose rules apply to every case
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // exit chooses the exit code: the highest of 130, 3 and 1 that applies.
@@ -405,26 +424,14 @@ func (c *runCommand) commandLine(flags ...string) string {
 		line = append(line, "--stdio")
 	}
 	line = append(line, c.setupFlags()...)
-	if c.Loop != "" {
-		line = append(line, "--loop", c.Loop)
-	}
-	if c.Dialect != "" {
-		line = append(line, "--dialect", c.Dialect)
-	}
-	if c.Timeout != harness.DefaultTimeout {
-		line = append(line, "--timeout", c.Timeout.String())
-	}
-	if c.CaseTime > 0 {
-		line = append(line, "--case-timeout", c.CaseTime.String())
-	}
-	if c.Patience > 0 {
-		line = append(line, "--client-timeout", c.Patience.String())
-	}
-	if c.LLM != "script" {
-		line = append(line, "--llm", c.LLM)
-	}
-	if c.Builtin != "" {
-		line = append(line, "--client", c.Builtin)
+	for _, flag := range []struct{ name, value, omitted string }{
+		{"--loop", c.Loop, ""}, {"--dialect", c.Dialect, ""},
+		{"--timeout", c.Timeout.String(), harness.DefaultTimeout.String()}, {"--case-timeout", c.CaseTime.String(), "0s"},
+		{"--client-timeout", c.Patience.String(), "0s"}, {"--llm", c.LLM, "script"}, {"--client", c.Builtin, ""},
+	} {
+		if flag.value != flag.omitted {
+			line = append(line, flag.name, flag.value)
+		}
 	}
 	if len(c.Command) > 0 {
 		line = append(append(line, "--"), c.Command...)

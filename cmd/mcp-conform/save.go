@@ -96,7 +96,6 @@ func release(dir string) {
 	}
 }
 
-// writeFile writes a file under a temporary name and renames it.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {

@@ -67,7 +67,6 @@ func inYAML(err error) string {
 	return words.Replace(text)
 }
 
-// String returns the conditions as in the file.
 func (w *scriptWhen) String() string {
 	text, err := yaml.MarshalWithOptions(w, yaml.Flow(true))
 	if err != nil { // texts and numbers can always be written

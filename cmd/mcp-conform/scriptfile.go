@@ -132,7 +132,6 @@ func (d *scriptDuration) UnmarshalYAML(node ast.Node) error {
 	return &yaml.SyntaxError{Message: message, Token: node.GetToken()}
 }
 
-// rule makes the rule of fakes/llm. at is the path of an error within the rule.
 func (r *scriptRule) rule() (rule *llm.Rule, at string, err error) {
 	rule = llm.When(r.When.matchers()...).Fault(r.Fault.faults()...)
 	if r.Reply != nil {

@@ -25,7 +25,6 @@ type selftestCommand struct {
 	Out        string `placeholder:"DIR" help:"With --only: also write results and traces to this folder."`
 }
 
-// Validate checks the flags before anything starts.
 func (c *selftestCommand) Validate() error {
 	switch {
 	case c.Faults < 0:
@@ -40,7 +39,6 @@ func (c *selftestCommand) Validate() error {
 	return nil
 }
 
-// Run plays the kill matrix, or random faults.
 func (c *selftestCommand) Run(ctx context.Context, s streams) error {
 	if c.Faults > 0 {
 		return c.faults(ctx, s)
@@ -60,7 +58,6 @@ func (c *selftestCommand) Run(ctx context.Context, s streams) error {
 	return c.write(ctx, s, m, err, func() ([]byte, []string) { return matrixText(m), m.Wrong })
 }
 
-// write writes what was played, unless an error ended it.
 func (c *selftestCommand) write(ctx context.Context, s streams, played any, err error,
 	text func() (report []byte, wrong []string)) error {
 	if ctx.Err() != nil {

@@ -83,7 +83,6 @@ func (c *serveCommand) checkAddress() error {
 	return nil
 }
 
-// printAddresses prints the model's addresses, and the variables for programs that use it.
 func printAddresses(w io.Writer, model *llm.Server, file, key string, rules int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "serving the %d rules of %s until interrupted\n\n", rules, file)

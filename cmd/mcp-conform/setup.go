@@ -59,7 +59,6 @@ func (c *runCommand) setup() (harness.Setup, error) {
 	return s, nil
 }
 
-// startsHost reports whether a flag says how to start a host.
 func (c *runCommand) startsHost() bool {
 	return len(c.Template)+len(c.Stdin)+len(c.Answer) > 0 || c.Ready != "" || c.PTY || c.OwnHome
 }
@@ -73,7 +72,6 @@ func pattern(flag, text string) (*regexp.Regexp, error) {
 	return p, nil
 }
 
-// setupFlags are the flags of setup.
 func (c *runCommand) setupFlags() []string {
 	var words []string
 	for _, flag := range []struct {

@@ -25,7 +25,6 @@ const (
 	mostShards  = 1000
 )
 
-// shard says which part of which run the traces of a folder are.
 type shard struct {
 	Format int      `json:"format"`
 	Tool   string   `json:"tool"`
@@ -120,20 +119,12 @@ func deciding(args []string) []string {
 }
 
 type mergeCommand struct {
-	Shards   []string    `arg:"" placeholder:"DIR" help:"The folders of run --shard I/N --out DIR, in any order."`
-	Out      string      `placeholder:"DIR" help:"Also write results and traces to this folder."`
-	Report   reportFiles `mapsep:"," placeholder:"FORMAT=FILE" help:"${run_report}"`
-	Format   string      `enum:"text,json" default:"text" help:"Format of the report: text or json."`
-	Baseline string      `placeholder:"FILE" help:"${run_baseline}"`
-	Strict   bool        `help:"Warnings fail the run, too."`
-	Verbose  bool        `short:"v" help:"Show the evidence, and a line for each check."`
-	NoTimes  bool        `name:"no-durations" help:"Leave times out of the report."`
+	Shards []string `arg:"" placeholder:"DIR" help:"The folders of run --shard I/N --out DIR, in any order."`
+	output
 }
 
-// Validate checks the formats.
 func (c *mergeCommand) Validate() error { return c.Report.Validate() }
 
-// Run judges the shards as one run.
 func (c *mergeCommand) Run(ctx context.Context, s streams) error {
 	began := time.Now()
 	shards, traces, err := readShards(c.Shards)
@@ -144,9 +135,11 @@ func (c *mergeCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", filepath.Join(shards[0].dir, shardName), err))
 	}
-	run.Out, run.Report, run.Format, run.Shard = c.Out, c.Report, c.Format, ""
-	run.Baseline = cmp.Or(c.Baseline, run.Baseline)
-	run.Strict, run.Verbose, run.NoTimes = c.Strict || run.Strict, c.Verbose || run.Verbose, c.NoTimes || run.NoTimes
+	played := run.output
+	run.output, run.Shard = c.output, ""
+	run.Baseline = cmp.Or(c.Baseline, played.Baseline)
+	run.Strict, run.Verbose = c.Strict || played.Strict, c.Verbose || played.Verbose
+	run.NoTimes = c.NoTimes || played.NoTimes
 	run.nameFiles()
 	suite, err := run.suite()
 	if err != nil {
@@ -235,7 +228,6 @@ func readShard(dir string) (shard, error) {
 	return one, nil
 }
 
-// missingShards names the numbers that are not there.
 func missingShards(all []shard) string {
 	var missing []string
 	for n := range all[0].Shards {

@@ -40,7 +40,6 @@ func bare(rs *report.Results) *report.Results {
 	return &clean
 }
 
-// matching is the work of [Apply].
 type matching struct {
 	rs       *report.Results
 	entries  []Entry
@@ -58,7 +57,6 @@ type judged struct {
 // everyCase are the scenarios whose checks judge every case that is played.
 var everyCase = []string{"always", "client"}
 
-// see finds the entry of a result.
 func (m *matching) see(r *report.Result) {
 	var mine []int
 	for i := range m.entries {
@@ -103,7 +101,6 @@ func quoteAll(messages []string) string {
 	return strings.Join(all, " or ")
 }
 
-// waiting marks what could not be judged because of a known failure.
 func (m *matching) waiting() {
 	for i := range m.rs.Results {
 		r := &m.rs.Results[i]
@@ -119,7 +116,6 @@ func (m *matching) waiting() {
 	}
 }
 
-// judge reports what is wrong with an entry.
 func (m *matching) judge(e *Entry, found *judged) {
 	if e.Until != "" && m.today > e.Until {
 		m.problem(e, "expired", fmt.Sprintf("valid until %s: fix the client, or extend the entry", e.Until))
@@ -132,7 +128,6 @@ func (m *matching) judge(e *Entry, found *judged) {
 	}
 }
 
-// stale reports an entry that is no longer needed.
 func (m *matching) stale(e *Entry, found *judged) {
 	needed := found.covers + found.changed
 	switch {

@@ -64,7 +64,6 @@ func Parse(name string, data []byte, known Checks) (*File, error) {
 	return f, f.split(string(data))
 }
 
-// newHead is the beginning of a new file.
 const newHead = "# Known failures. A run with --baseline fails if one of them changes or no longer fails.\nknown:\n"
 
 // knownMember matches the member and, of an empty list, its value.

@@ -76,7 +76,6 @@ func forms(r *report.Result) []string {
 	return slices.Compact(all)
 }
 
-// missing returns the forms that the entry does not have.
 func (e *Entry) missing(found []string) []string {
 	var known, missing []string
 	for _, m := range e.Messages {

@@ -55,7 +55,6 @@ func (e *Entry) title() string {
 	return strings.TrimSpace(strings.Join(append([]string{e.Check}, append(e.Revisions, e.Dialect)...), "  "))
 }
 
-// survey is what the results say about an entry.
 type survey struct {
 	failing, fixed []string // revisions
 	messages       []string

@@ -68,7 +68,6 @@ func JUnit(rs *Results, strict bool) []byte {
 	return append(append([]byte(xml.Header), raw...), '\n')
 }
 
-// junit is the test of a result.
 func (r *Result) junit(strict bool) junitCase {
 	c := junitCase{Class: r.Revision + "." + r.Scenario, Name: r.Check,
 		Time: fmt.Sprintf("%.3f", float64(r.DurationMS)/1000)}
@@ -94,7 +93,6 @@ func (r *Result) junit(strict bool) junitCase {
 	return c
 }
 
-// add appends a test to its suite.
 func (all *junitSuites) add(suite string, c junitCase) {
 	if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != suite {
 		all.Suites = append(all.Suites, junitSuite{Name: suite})

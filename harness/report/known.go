@@ -50,7 +50,6 @@ func (rs *Results) known(o TextOptions) []byte {
 	return b.Bytes()
 }
 
-// baseline writes what is wrong with the baseline.
 func (rs *Results) baseline(b *bytes.Buffer, o TextOptions) {
 	if rs.Baseline == nil {
 		return

@@ -60,7 +60,6 @@ func (rs *Results) markdownParts(o MarkdownOptions) []string {
 	return append(parts, lines...)
 }
 
-// markdownTable counts the verdicts by scenario and revision.
 func markdownTable(b *bytes.Buffer, rs *Results) {
 	var revisions, scenarios []string
 	cells := map[string]map[string]int{}
@@ -95,7 +94,6 @@ func markdownTable(b *bytes.Buffer, rs *Results) {
 // symbols count results in a table, in this order.
 var symbols = []string{"✓", "✗", "!", "known", "?", "–"}
 
-// symbol is the result's sign in a table of counts.
 func (r *Result) symbol() string {
 	switch {
 	case r.Known != nil:
@@ -112,7 +110,6 @@ func (r *Result) symbol() string {
 	return "✓"
 }
 
-// where names the revisions and dialects of the group.
 func (g group) where() string {
 	var names []string
 	for _, r := range g {
@@ -152,7 +149,6 @@ var (
 	special   = regexp.MustCompile("[\\\\`*_{}\\[\\]<>()#+!|~&@$]")
 )
 
-// longestRun is the most backticks in a row.
 func longestRun(text string) int {
 	n := 0
 	for _, run := range backticks.FindAllString(text, -1) {
@@ -167,7 +163,6 @@ func fenced(text string) string {
 	return fence + "text\n" + printable(text) + "\n" + fence + "\n\n"
 }
 
-// inlineCode is text as it is, in a line.
 func inlineCode(text string) string {
 	text = oneLineOf(text)
 	if text == "" {
@@ -180,7 +175,6 @@ func inlineCode(text string) string {
 	return tick + text + tick
 }
 
-// escaped is plain text in which nothing is Markdown.
 func escaped(text string) string { return special.ReplaceAllString(oneLineOf(text), `\$0`) }
 
 func oneLineOf(text string) string {

@@ -53,7 +53,6 @@ func (e *Evidence) text() string {
 	return strings.Trim(strings.Join(place, "  ")+"\n"+e.Text, "\n")
 }
 
-// line writes a labelled text, its further lines below the first.
 func line(b *bytes.Buffer, label, text string) {
 	if text != "" {
 		rest := "\n" + strings.Repeat(" ", 24)
@@ -61,7 +60,6 @@ func line(b *bytes.Buffer, label, text string) {
 	}
 }
 
-// indented is a message below the head of its note.
 func indented(message string) string { return strings.ReplaceAll(printable(message), "\n", "\n      ") }
 
 // printable escapes control characters in the client's own text, such as the colours of its stderr.
@@ -105,7 +103,6 @@ func exchange(steps []Step) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// write writes the excerpt, and a line that marks the place.
 func (x *Excerpt) write(b *strings.Builder) {
 	text, note := []rune(x.Text), x.Path
 	start := min(x.Start, len(text))
@@ -118,7 +115,6 @@ func (x *Excerpt) write(b *strings.Builder) {
 		strings.Map(oneLine, x.Text), strings.Repeat(" ", columns(text[:start])), marks, note)
 }
 
-// columns is the width of a text on a terminal.
 func columns(text []rune) int {
 	n := len(text)
 	for _, r := range text {

@@ -57,7 +57,6 @@ func Official(rs *Results, at time.Time) []byte {
 	return plainJSON(checks)
 }
 
-// plainJSON encodes with indentation and a newline at the end.
 func plainJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -61,7 +61,6 @@ func short(b *bytes.Buffer, rs *Results, o TextOptions) {
 // Brief writes one result as the short report does: the message, the fix, and the command that reproduces it.
 func Brief(b *bytes.Buffer, r *Result, o TextOptions) { group{r}.writeBlock(b, o) }
 
-// tallies counts the results of each scenario.
 func tallies(b *bytes.Buffer, rs *Results, o TextOptions) {
 	var scenarios []string
 	for i := range rs.Results {
@@ -150,7 +149,6 @@ func (rs *Results) groups() []group {
 // varying matches what differs between messages with one meaning: numbers of requests.
 var varying = regexp.MustCompile(`\d+`)
 
-// head names the group: its checks, revisions and dialects.
 func (g group) head() string {
 	var checks, revisions, dialects []string
 	for _, r := range g {
@@ -166,10 +164,8 @@ func (g group) head() string {
 	return head
 }
 
-// ownLabels are the labels of what the client wrote, and of what it asked its model.
 var ownLabels = []string{"model", "stderr", "stdout"}
 
-// writeBlock writes a failure: what was expected and found, the fix, and the command.
 func (g group) writeBlock(b *bytes.Buffer, o TextOptions) {
 	r := g.first()
 	fmt.Fprintf(b, "%s  %s\n      %s\n", paint(signs[r.Verdict], r.Verdict, o), g.head(), wrapped(g.message(), 6))
@@ -200,7 +196,6 @@ func (g group) message() string {
 	return strings.Join(messages, "\n")
 }
 
-// cases names the cases with the verdict of the result.
 func (r *Result) cases() string {
 	var names []string
 	for _, c := range r.Cases {
@@ -214,7 +209,6 @@ func (r *Result) cases() string {
 	return "   (" + listed(names) + ")"
 }
 
-// listed joins names, and counts those beyond the first few.
 func listed(names []string) string {
 	if more := len(names) - shownNames; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownNames], ", "), more)
@@ -222,7 +216,6 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// writeLine writes a warning, or what could not be judged.
 func (g group) writeLine(b *bytes.Buffer, o TextOptions) {
 	r := g.first()
 	message, _, more := strings.Cut(printable(r.Message), "\n")
@@ -242,7 +235,6 @@ func (g group) writeLine(b *bytes.Buffer, o TextOptions) {
 // flagName matches the flag that a message names, with the name of a feature.
 var flagName = regexp.MustCompile(`--(has [a-z-]+|[a-z-]+)`)
 
-// labelled is the column of a text behind its label.
 const labelled = 17
 
 func shortLine(b *bytes.Buffer, label, text string) {
@@ -295,12 +287,10 @@ func checks(n int) string {
 	return fmt.Sprintf("%d checks", n)
 }
 
-// waitsFor reports whether a result has the prerequisite.
 func (rs *Results) waitsFor(id string) bool {
 	return slices.ContainsFunc(rs.Results, func(r Result) bool { return r.Prerequisite == id })
 }
 
-// waiting counts the checks that could not be judged because of a failed prerequisite.
 type waiting struct {
 	id     string
 	checks int

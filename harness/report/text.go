@@ -56,11 +56,9 @@ func Text(rs *Results, o TextOptions) []byte {
 	return b.Bytes()
 }
 
-// signs are the table's words for verdicts.
 var signs = map[Verdict]string{Pass: "pass", Fail: "FAIL", Warn: "warn", Info: "info", NotApplicable: "n/a",
 	Unsupported: "unsupp", NotObserved: "NOT SEEN", HarnessError: "HARNESS"}
 
-// colors are the terminal's codes for verdicts.
 var colors = map[Verdict]string{Pass: "32", Fail: "31;1", Warn: "33", Info: "36", NotApplicable: "2",
 	Unsupported: "33", NotObserved: "31", HarnessError: "35;1"}
 
@@ -71,7 +69,6 @@ func paint(text string, v Verdict, o TextOptions) string {
 	return "\x1b[" + colors[v] + "m" + text + "\x1b[0m"
 }
 
-// column is the width of a revision's column.
 const column = 12
 
 // table writes one line a check, one column a revision.
@@ -104,7 +101,6 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 	}
 }
 
-// checks are the checks of a scenario, in order.
 func (rs *Results) checks(scenario string) []string {
 	var ids []string
 	for i := range rs.Results {
@@ -184,7 +180,6 @@ func (rs *Results) unjudgedLike(r *Result) []string {
 	return ids
 }
 
-// byScenario writes ids as a line a scenario.
 func byScenario(ids []string) string {
 	var lines []string
 	last := ""
@@ -222,7 +217,6 @@ func infos(b *bytes.Buffer, rs *Results, o TextOptions) {
 	}
 }
 
-// counted are the verdicts in the order of the last line, and their words.
 var counted = []struct {
 	verdict Verdict
 	word    string
@@ -268,7 +262,6 @@ func Headline(rs *Results, strict bool) string {
 	return strings.TrimSpace(lastLine(rs, TextOptions{Strict: strict}))
 }
 
-// lastLine says whether the run failed, and counts the verdicts.
 func lastLine(rs *Results, o TextOptions) string {
 	counts := rs.counts()
 	word, verdict := "ok", Pass

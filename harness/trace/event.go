@@ -35,7 +35,6 @@ type Ref struct {
 // Ref returns the name of the event.
 func (e *Event) Ref() Ref { return Ref{Case: e.Case, Seq: e.Seq} }
 
-// payloads counts the payloads that are set.
 func (e *Event) payloads() int {
 	n := 0
 	for _, set := range []bool{

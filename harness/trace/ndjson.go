@@ -83,7 +83,6 @@ func Read(r io.Reader) (*Trace, error) {
 	return &in.trace, nil
 }
 
-// reader reads one file.
 type reader struct {
 	lines *bufio.Scanner
 	trace Trace

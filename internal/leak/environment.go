@@ -68,7 +68,6 @@ func HideCut(environment []string, head, tail string) (string, string) {
 	return both[0] + last.name, first.name + both[1]
 }
 
-// piece is the part of a secret that a cut left.
 type piece struct {
 	length int
 	name   string

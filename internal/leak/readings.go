@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// reading is a text after unescaping.
 type reading struct {
 	text []byte
 	how  string // the last escapes undone

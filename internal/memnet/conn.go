@@ -39,13 +39,10 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// LocalAddr implements [net.Conn].
 func (c *conn) LocalAddr() net.Addr { return c.local }
 
-// RemoteAddr implements [net.Conn].
 func (c *conn) RemoteAddr() net.Addr { return c.remote }
 
-// SetDeadline implements [net.Conn].
 func (c *conn) SetDeadline(t time.Time) error {
 	if err := c.SetReadDeadline(t); err != nil {
 		return err

@@ -35,7 +35,6 @@ func (l *listener) connect(from *net.TCPAddr) (net.Conn, bool) {
 	return &conn{in: back, out: there, local: from, remote: l.addr}, true
 }
 
-// Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,5 +68,4 @@ func (l *listener) Close() error {
 	return nil
 }
 
-// Addr implements [net.Listener].
 func (l *listener) Addr() net.Addr { return l.addr }

@@ -128,7 +128,6 @@ func (n *Network) refused(addr string) error {
 	return fmt.Errorf("%w: %s is on an in-memory network; %s", syscall.ECONNREFUSED, addr, listeners)
 }
 
-// portOf returns the port of a loopback address.
 func portOf(addr string) (int, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

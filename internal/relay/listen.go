@@ -154,7 +154,6 @@ func (l *Listener) accept() {
 	}
 }
 
-// take serves a data line, or forwards a life line until its end.
 func (l *Listener) take(c net.Conn) {
 	kind, id := l.greet(c)
 	switch kind {

@@ -81,7 +81,6 @@ func syntaxError(name string, err error, v any) error {
 	return fmt.Errorf("%s:%d:%d: %s\n%s", name, at.Line, at.Column, message, strings.TrimRight(excerpt, " \n"))
 }
 
-// members returns the names of all members in the type, at any depth.
 func members(t reflect.Type, found []string) []string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:

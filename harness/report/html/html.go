@@ -184,7 +184,6 @@ func (d *pageData) addRun(n int, run Run, strict bool, index map[checkData]int) 
 	}
 }
 
-// text returns the index of a text, which the page has once.
 func (d *pageData) text(text string) int {
 	i, ok := d.textIndex[text]
 	if !ok {

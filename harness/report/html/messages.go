@@ -9,13 +9,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// place is an event of a revision.
 type place struct {
 	revision string
 	trace.Ref
 }
 
-// located is an event in its trace.
 type located struct {
 	*trace.Trace
 	*trace.Event
@@ -66,7 +64,6 @@ func (all eventsByPlace) of(revision string, s report.Step) string {
 	return text
 }
 
-// from is the sender, in the words of a report.
 func (e located) from() string {
 	switch {
 	case e.Frame != nil && e.Frame.Dir == trace.ToClient:
@@ -92,7 +89,6 @@ func (e located) text() string {
 	return ""
 }
 
-// answer joins the parts of the model's answer.
 func (e located) answer(exchange int64) string {
 	var b bytes.Buffer
 	for i := range e.Events {
