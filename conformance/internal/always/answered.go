@@ -64,7 +64,7 @@ func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	v := check.Fail("sampling request %d: expected a result, found %s%s", r.N, found, e.WhyNoResult(r.N)).At(at...)
 	for _, one := range specials {
 		if x == nil && one.is(r) {
-			return check.Instead(v.Because(one.cause, one.fix).Differs(one.id, nil))
+			return check.Instead(one.explain(v))
 		}
 	}
 	return &v

@@ -40,12 +40,12 @@ func (d *difference) at(sent, given string) *difference {
 	return d
 }
 
-// explain adds to a verdict what is known of the kind of difference.
-func (d *difference) explain(v check.Verdict) check.Verdict {
-	if d.warns {
+// explain adds to a verdict what is known of the kind.
+func (k *kind) explain(v check.Verdict) check.Verdict {
+	if k.warns {
 		v.Kind = check.Warn("").Kind
 	}
-	return v.Because(d.cause, d.fix).Differs(d.id, d.statements)
+	return v.Because(k.cause, k.fix).Differs(k.id, k.statements)
 }
 
 var (
@@ -127,6 +127,9 @@ var (
 	lostChoice = newKind("lost-tool-choice", "toolChoice is not passed on, or not in the provider's term",
 		`Send the provider's term. For required it is "required" to OpenAI, {"type":"any"} to Anthropic, ANY to Gemini. `+
 			`For none it is "none", {"type":"none"}, NONE, or no tools.`, choiceModes...)
+	refusedRequest = newKind("refused-request", "tools, a tool choice or a parameter are sent in MCP's form, or in that "+
+		"of another provider", "Send tools, tool choice and parameters in the provider's form, and what it accepts of a "+
+		"schema. Omit what it refuses, such as metadata.")
 	invalidRequest = newKind("invalid-request", "a block or a flag is written in another form than that of the provider",
 		"Build the request to the model from the provider's types.")
 )

@@ -113,26 +113,37 @@ func otherTurn(want, got *turn) *difference {
 	return k.found(describe(w), describe(g)).at(w.Path, g.Path)
 }
 
-// missing returns the first text or tool use that is nowhere in the model request, if there is one.
+// missing returns the first text or tool use that is nowhere in the model request, or a text that only the other role
+// says there.
 func missing(want, got []turn) *difference {
 	for _, t := range want {
 		for i := range t.items {
 			w := &t.items[i]
-			isThere := func(g turn) bool {
-				if w.Type == dialect.Text {
-					_, found := matchTexts([]string{w.Text}, textsOf(only(g.items, dialect.Text)), anything)
-					return found
-				}
-				return slices.ContainsFunc(only(g.items, dialect.ToolUse), func(b item) bool {
-					return evidence.SameJSON(b.Input, w.Input)
-				})
+			if w.Type != dialect.Text && w.Type != dialect.ToolUse {
+				continue
 			}
-			if (w.Type == dialect.Text || w.Type == dialect.ToolUse) && !slices.ContainsFunc(got, isThere) {
+			other := slices.IndexFunc(got, func(g turn) bool { return g.says(w) })
+			if other < 0 {
 				return notGiven(w)
+			}
+			if !slices.ContainsFunc(got, func(g turn) bool { return g.role == w.role && g.says(w) }) {
+				g := &got[other].items[0]
+				return changedRole.found(describe(w), "it as a text of the "+string(g.role)).at(w.Path, g.Path)
 			}
 		}
 	}
 	return nil
+}
+
+// says reports whether a turn has the text, or a tool use with the input.
+func (t *turn) says(w *item) bool {
+	if w.Type == dialect.Text {
+		_, found := matchTexts([]string{w.Text}, textsOf(only(t.items, dialect.Text)), anything)
+		return found
+	}
+	return slices.ContainsFunc(only(t.items, dialect.ToolUse), func(b item) bool {
+		return evidence.SameJSON(b.Input, w.Input)
+	})
 }
 
 func notGiven(w *item) *difference {

@@ -1,68 +1,74 @@
 package always_test
 
 var faults = []given{
-	{name: "an answer between two equal questions", path: `"Warm in Köln?" of the user once more in the model request, ` +
-		`found none`, params: askedAgain, dialect: chat, edits: edits{
-		`"Warm in Köln?","role":"user"}`,
-		`"Warm in Köln?","role":"user"},{"role":"assistant","content":"OK."}`,
-	}},
-	{name: "a text of the client's own after a greeting", path: `only the messages`, params: greeted, dialect: chat,
+	{name: "an answer between two equal questions",
+		kind: "lost-text", path: `"Warm in Köln?" of the user once more in the model request, ` +
+			`found none`, params: askedAgain, dialect: chat, edits: edits{
+			`"Warm in Köln?","role":"user"}`,
+			`"Warm in Köln?","role":"user"},{"role":"assistant","content":"OK."}`,
+		}},
+	{name: "a text of the client's own after a greeting",
+		kind: "extra-text", path: `only the messages`, params: greeted, dialect: chat,
 		edits: edits{
 			`"role":"assistant"},`,
 			`"role":"assistant"},{"role":"assistant","content":"I am Acme."},`,
 		}},
-	{name: "the only message twice", path: `found it once more`, dialect: chat, params: onceAsked, edits: edits{
-		`{"content":"Warm in Köln?","role":"user"}`,
-		`{"content":"Warm in Köln?","role":"user"},{"content":"Warm in Köln?","role":"user"}`,
-	}},
-	{name: "the only text twice", path: `Warm in Köln?`, dialect: chat, params: onceAsked, edits: edits{
-		`"Warm in Köln?"`,
-		`"Warm in Köln?\nWarm in Köln?"`,
-	}},
-	{name: "the texts of the history twice", path: `found it once more (messages[2].content)`, dialect: chat, edits: edits{
-		`"role":"system"}`,
-		`"role":"system"},{"content":"Warm in Köln and Paris?","role":"user"},` +
-			`{"content":"Mild there.","role":"assistant"}`,
-	}},
-	{name: "the first message is lost", path: `Warm in Köln and Paris?`, dialect: chat, edits: edits{
+	{name: "the only message twice",
+		kind: "extra-text", path: `found it once more`, dialect: chat, params: onceAsked, edits: edits{
+			`{"content":"Warm in Köln?","role":"user"}`,
+			`{"content":"Warm in Köln?","role":"user"},{"content":"Warm in Köln?","role":"user"}`,
+		}},
+	{name: "the only text twice",
+		kind: "changed-text", path: `Warm in Köln?`, dialect: chat, params: onceAsked, edits: edits{
+			`"Warm in Köln?"`,
+			`"Warm in Köln?\nWarm in Köln?"`,
+		}},
+	{name: "the texts of the history twice",
+		kind: "extra-text", path: `found it once more (messages[2].content)`, dialect: chat, edits: edits{
+			`"role":"system"}`,
+			`"role":"system"},{"content":"Warm in Köln and Paris?","role":"user"},` +
+				`{"content":"Mild there.","role":"assistant"}`,
+		}},
+	{name: "the first message is lost", kind: "lost-text", path: `Warm in Köln and Paris?`, dialect: chat, edits: edits{
 		`{"content":"Warm in Köln and Paris?","role":"user"},`,
 		``,
 	}},
-	{name: "only the last messages", dialect: chat, edits: edits{
+	{name: "only the last messages", kind: "refused-request", dialect: chat, edits: edits{
 		`"messages":[`,
 		`"was":[`,
 		`{"content":"Mild there."`,
 		`],"messages":[{"content":"Mild there."`,
 	}},
-	{name: "a message is lost", path: `Mild there.`, dialect: chat, edits: edits{
+	{name: "a message is lost", kind: "lost-text", path: `Mild there.`, dialect: chat, edits: edits{
 		`{"content":"Mild there.","role":"assistant"},`,
 		``,
 	}},
-	{name: "a message is inserted", path: `messages[6].content`, dialect: chat, edits: edits{
+	{name: "a message is inserted", kind: "extra-text", path: `messages[6].content`, dialect: chat, edits: edits{
 		`{"content":"Mild there.","role":"assistant"},`,
 		`{"content":"Mild there.","role":"assistant"},{"content":"Mind the rules.","role":"user"},`,
 	}},
-	{name: "another role", dialect: chat, edits: edits{
+	{name: "another role", kind: "changed-role", dialect: chat, edits: edits{
 		`{"content":"Mild there.","role":"assistant"}`,
 		`{"content":"Mild there.","role":"user"}`,
 	}},
-	{name: "a text is changed", path: `messages[1].content`, dialect: chat, edits: edits{
+	{name: "a text is changed", kind: "changed-text", path: `messages[1].content`, dialect: chat, edits: edits{
 		`Warm in Köln`,
 		`Warm in K?ln`,
 	}},
-	{name: "a text is continued", path: `messages[1].content`, dialect: chat, edits: edits{
+	{name: "a text is continued", kind: "changed-text", path: `messages[1].content`, dialect: chat, edits: edits{
 		`Warm in Köln and Paris?`,
 		`Warm in Köln and Paris?x`,
 	}},
-	{name: "a text of the model is continued", path: `messages[5].content`, dialect: chat, edits: edits{
-		`Mild there.`,
-		`Mild there. Really.`,
-	}},
-	{name: "the text beside the uses is lost", path: `Let me look.`, dialect: chat, edits: edits{
+	{name: "a text of the model is continued",
+		kind: "changed-text", path: `messages[5].content`, dialect: chat, edits: edits{
+			`Mild there.`,
+			`Mild there. Really.`,
+		}},
+	{name: "the text beside the uses is lost", kind: "lost-text", path: `Let me look.`, dialect: chat, edits: edits{
 		`"content":"Let me look.",`,
 		``,
 	}},
-	{name: "the texts of a message are swapped", dialect: chat, edits: edits{
+	{name: "the texts of a message are swapped", kind: "changed-text", dialect: chat, edits: edits{
 		`See this:`,
 		`S`,
 		`And then?`,
@@ -70,30 +76,31 @@ var faults = []given{
 		`"S"`,
 		`"And then?"`,
 	}},
-	{name: "the order of text and uses", path: `another order`, dialect: anthropic, edits: edits{
+	{name: "the order of text and uses", kind: "changed-order", path: `another order`, dialect: anthropic, edits: edits{
 		`{"text":"Let me look.","type":"text"},`,
 		``,
 		`{"id":"a2","input":{"city":"Paris"},"name":"t_get_weather","type":"tool_use"}`,
 		`{"id":"a2","input":{"city":"Paris"},"name":"t_get_weather","type":"tool_use"},{"text":"Let m` +
 			`e look.","type":"text"}`,
 	}},
-	{name: "an image is cut", path: `messages[6].content[1]`, dialect: chat, edits: edits{
+	{name: "an image is cut", kind: "changed-media", path: `messages[6].content[1]`, dialect: chat, edits: edits{
 		`AAECAwQF`,
 		`AAEC`,
 	}},
-	{name: "an image has another type", path: `messages[6].content[1]`, dialect: chat, edits: edits{
-		`image/png`,
-		`image/jpeg`,
-	}},
-	{name: "an image as text", path: `found none`, dialect: chat, edits: edits{
+	{name: "an image has another type",
+		kind: "changed-media", path: `messages[6].content[1]`, dialect: chat, edits: edits{
+			`image/png`,
+			`image/jpeg`,
+		}},
+	{name: "an image as text", kind: "lost-media", path: `found none`, dialect: chat, edits: edits{
 		`{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}`,
 		`{"type":"text","text":"AAECAwQF"}`,
 	}},
-	{name: "an image is lost", path: `found none`, dialect: ollama, edits: edits{
+	{name: "an image is lost", kind: "lost-media", path: `found none`, dialect: ollama, edits: edits{
 		`"images":["AAECAwQF"],`,
 		``,
 	}},
-	{name: "results are swapped", path: `messages[3].content`, dialect: chat, edits: edits{
+	{name: "results are swapped", kind: "changed-result", path: `messages[3].content`, dialect: chat, edits: edits{
 		`"13 °C"`,
 		`"Y"`,
 		`"Error:\nunknown place"`,
@@ -101,176 +108,206 @@ var faults = []given{
 		`"Y"`,
 		`"Error:\nunknown place"`,
 	}},
-	{name: "one result for all", path: `messages[2].content[1].content[0]`, dialect: anthropic, edits: edits{
-		`unknown place`,
-		`13 °C`,
-	}},
-	{name: "a result is continued", path: `messages[3].content`, dialect: chat, edits: edits{
+	{name: "one result for all",
+		kind: "changed-result", path: `messages[2].content[1].content[0]`, dialect: anthropic, edits: edits{
+			`unknown place`,
+			`13 °C`,
+		}},
+	{name: "a result is continued", kind: "changed-result", path: `messages[3].content`, dialect: chat, edits: edits{
 		`13 °C`,
 		`13 °C and sunny`,
 	}},
-	{name: "a result twice in one", path: `messages[3].content`, dialect: chat, edits: edits{
+	{name: "a result twice in one", kind: "changed-result", path: `messages[3].content`, dialect: chat, edits: edits{
 		`13 °C`,
 		`13 °C\n13 °C`,
 	}},
-	{name: "a result is lost", path: `found none`, dialect: chat, edits: edits{
+	{name: "a result is lost", kind: "lost-result", path: `found none`, dialect: chat, edits: edits{
 		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},`,
 		``,
 	}},
-	{name: "a result twice", path: `found 2`, dialect: chat, edits: edits{
+	{name: "a result twice", kind: "extra-result", path: `found 2`, dialect: chat, edits: edits{
 		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},`,
 		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},{"content":"13 °C","role":"tool","to` +
 			`ol_call_id":"a2"},`,
 	}},
-	{name: "an error is a success", path: `no sign of the failure`, dialect: chat, edits: edits{
+	{name: "an error is a success", kind: "lost-error", path: `no sign of the failure`, dialect: chat, edits: edits{
 		`Error:\n`,
 		``,
 	}},
-	{name: "an error flag is lost", path: `no sign of the failure`, dialect: anthropic, edits: edits{
+	{name: "an error flag is lost", kind: "lost-error", path: `no sign of the failure`, dialect: anthropic, edits: edits{
 		`"is_error":true,`,
 		`"is_error":false,`,
 	}},
-	{name: "a success is an error", path: `found an error`, dialect: chat, edits: edits{
+	{name: "a success is an error", kind: "added-error", path: `found an error`, dialect: chat, edits: edits{
 		`"13 °C"`,
 		`"Error: 13 °C"`,
 	}},
-	{name: "a big integer is another", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
-		`9007199254740993`,
-		`9007199254740990`,
-	}},
-	{name: "an empty object is lost", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
-		`\"o\":{}`,
-		`\"o\":null`,
-	}},
-	{name: "other letters in an input", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
-		`\"Köln\"`,
-		`\"K?ln\"`,
-	}},
-	{name: "a use is lost", dialect: chat, edits: edits{
-		`{"function":{"arguments":"{\"city\":\"Paris\"}","name":"t_get_weather"},"id":"a2","type":"fu` +
+	{name: "a big integer is another",
+		kind: "changed-input", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
+			`9007199254740993`,
+			`9007199254740990`,
+		}},
+	{name: "an empty object is lost",
+		kind: "changed-input", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
+			`\"o\":{}`,
+			`\"o\":null`,
+		}},
+	{name: "other letters in an input",
+		kind: "changed-input", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
+			`\"Köln\"`,
+			`\"K?ln\"`,
+		}},
+	{name: "a use is lost", kind: "lost-tool-use", dialect: chat, edits: edits{
+		`,{"function":{"arguments":"{\"city\":\"Paris\"}","name":"t_get_weather"},"id":"a2","type":"fu` +
 			`nction"}`,
 		``,
 	}},
-	{name: "two uses with one id", path: `messages[2].tool_calls[1]`, dialect: chat, edits: edits{
+	{name: "a use is added", kind: "extra-tool-use", path: `2 tool uses`, dialect: chat, edits: edits{
+		`"id":"a2","type":"function"}`,
+		`"id":"a2","type":"function"},{"function":{"arguments":"{}","name":"stop"},"id":"a3","type":"function"}`,
+	}},
+	{name: "an image twice", kind: "extra-media", path: `only what the server sent`, dialect: ollama, edits: edits{
+		`"images":["AAECAwQF"]`,
+		`"images":["AAECAwQF","AAECAwQF"]`,
+	}},
+	{name: "two uses with one id", kind: "shared-id", path: `messages[2].tool_calls[1]`, dialect: chat, edits: edits{
 		`"id":"a2"`,
 		`"id":"a1"`,
 	}},
-	{name: "a tool is lost", path: `(tools)`, dialect: anthropic, edits: edits{
+	{name: "a tool is lost", kind: "lost-tool", path: `(tools)`, dialect: anthropic, edits: edits{
 		`,{"input_schema":{"properties":{},"type":"object"},"name":"stop"}`,
 		``,
 	}},
-	{name: "a tool is added", path: `tools[0]`, dialect: anthropic, edits: edits{
+	{name: "a tool is added", kind: "extra-tool", path: `tools[0]`, dialect: anthropic, edits: edits{
 		`"tools":[{`,
 		`"tools":[{"input_schema":{"type":"object"},"name":"host"},{`,
 	}},
-	{name: "a description is lost", path: `tools[0]`, dialect: anthropic, edits: edits{
+	{name: "a description is lost", kind: "changed-description", path: `tools[0]`, dialect: anthropic, edits: edits{
 		`"description":"Looks it up",`,
 		``,
 	}},
-	{name: "a description is cut", path: `tools[0]`, dialect: anthropic, edits: edits{
+	{name: "a description is cut", kind: "changed-description", path: `tools[0]`, dialect: anthropic, edits: edits{
 		`Looks it up`,
 		`Looks`,
 	}},
-	{name: "another type in a schema", path: `tools[0]`, dialect: anthropic, edits: edits{
+	{name: "another type in a schema", kind: "changed-schema", path: `tools[0]`, dialect: anthropic, edits: edits{
 		`{"anyOf":[{"type":"string"},{"type":"array"}]}`,
 		`{"type":["object","null"]}`,
 	}},
-	{name: "a property is added", path: `tools[0]`, dialect: anthropic, edits: edits{
+	{name: "a property is added", kind: "changed-schema", path: `tools[0]`, dialect: anthropic, edits: edits{
 		`"city":{"type":"string"}`,
 		`"city":{"type":"string"},"x":{}`,
 	}},
-	{name: "nothing is required", path: `tools[0]`, dialect: anthropic, edits: edits{
+	{name: "nothing is required", kind: "changed-schema", path: `tools[0]`, dialect: anthropic, edits: edits{
 		`"required":["city"],`,
 		``,
 	}},
-	{name: "another name for one that OpenAI refuses", path: `a.b`, params: oddNames, dialect: chat, edits: edits{
-		`"t_a_b"`,
-		`"t_a_c"`,
-	}},
-	{name: "the text beside an image of a result is lost", path: `Two.`, params: shownTalk, dialect: chat, edits: edits{
-		`Two.`,
-		`Too.`,
-	}},
-	{name: "one name in two ways", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
-		`"name":"t_get_weather","parameters"`,
-		`"name":"w__get_weather","parameters"`,
-	}},
-	{name: "the choice none is lost", path: `tool choice none`, dialect: chat, edits: edits{
+	{name: "another name for one that OpenAI refuses",
+		kind: "lost-tool", path: `a.b`, params: oddNames, dialect: chat, edits: edits{
+			`"t_a_b"`,
+			`"t_a_c"`,
+		}},
+	{name: "the text beside an image of a result is lost",
+		kind: "changed-text", path: `Two.`, params: shownTalk, dialect: chat, edits: edits{
+			`Two.`,
+			`Too.`,
+		}},
+	{name: "one name in two ways",
+		kind: "changed-tool-use", path: `messages[2].tool_calls[0]`, dialect: chat, edits: edits{
+			`"name":"t_get_weather","parameters"`,
+			`"name":"w__get_weather","parameters"`,
+		}},
+	{name: "the choice none is lost", kind: "lost-tool-choice", path: `tool choice none`, dialect: chat, edits: edits{
 		`"tool_choice":"none",`,
 		``,
 	}},
-	{name: "the choice required is lost", path: `tool choice required`, params: otherResults, dialect: anthropic,
+	{name: "the choice required is lost",
+		kind: "lost-tool-choice", path: `tool choice required`, params: otherResults, dialect: anthropic,
 		edits: edits{
 			`"tool_choice":{"type":"any"},`,
 			``,
 		}},
-	{name: "an empty failure is a success", path: `no sign of the failure`, params: emptyFailure, dialect: gemini,
+	{name: "an empty failure is a success",
+		kind: "lost-error", path: `no sign of the failure`, params: emptyFailure, dialect: gemini,
 		edits: edits{
 			`"response":{"error":"the tool failed"}`,
 			`"response":{"output":""}`,
 		}},
-	{name: "structured content is lost", path: `messages[2].content`, params: otherResults, dialect: chat, edits: edits{
-		`{\"sky\":[\"blue\",1.5]}`,
-		``,
-	}},
-	{name: "structured content is rounded", path: `messages[2].content`, params: otherResults, dialect: chat, edits: edits{
-		`1.5`,
-		`2`,
-	}},
-	{name: "a link is lost", path: `messages[4].content`, params: otherResults, dialect: chat, edits: edits{
-		`weather:nine`,
-		`weather`,
-	}},
-	{name: "structured content beside a text, in MCP's own form", path: `b1`, params: textAndStructured, dialect: native,
+	{name: "structured content is lost",
+		kind: "changed-result", path: `messages[2].content`, params: otherResults, dialect: chat, edits: edits{
+			`{\"sky\":[\"blue\",1.5]}`,
+			``,
+		}},
+	{name: "structured content is rounded",
+		kind: "changed-result", path: `messages[2].content`, params: otherResults, dialect: chat, edits: edits{
+			`1.5`,
+			`2`,
+		}},
+	{name: "a link is lost",
+		kind: "changed-result", path: `messages[4].content`, params: otherResults, dialect: chat, edits: edits{
+			`weather:nine`,
+			`weather`,
+		}},
+	{name: "structured content beside a text, in MCP's own form",
+		kind: "changed-result", path: `b1`, params: textAndStructured, dialect: native,
 		edits: edits{
 			`"structuredContent":{"mm":10},`,
 			``,
 		}},
-	{name: "structured content is changed beside a text, in MCP's own form", path: `b1`, params: textAndStructured,
+	{name: "structured content is changed beside a text, in MCP's own form",
+		kind: "changed-result", path: `b1`, params: textAndStructured,
 		dialect: native, edits: edits{
 			`{"mm":10}`,
 			`{"mm":11}`,
 		}},
-	{name: "a result has the name of no use", path: `one of weather`, dialect: ollama, edits: edits{
-		`"tool_name":"get.weather"`,
-		`"tool_name":"weather"`,
-	}},
-	{name: "something follows the arguments", path: `a2`, dialect: responses, edits: edits{
+	{name: "a result has the name of no use",
+		kind: "misnamed-result", path: `one of weather`, dialect: ollama, edits: edits{
+			`"tool_name":"get.weather"`,
+			`"tool_name":"weather"`,
+		}},
+	{name: "something follows the arguments", kind: "changed-input", path: `a2`, dialect: responses, edits: edits{
 		`"{\"city\":\"Paris\"}"`,
 		`"{\"city\":\"Paris\"}x"`,
 	}},
-	{name: "something is glued to the text beside an image", path: `a mapx`, params: otherResults, dialect: anthropic,
+	{name: "something is glued to the text beside an image",
+		kind: "changed-result", path: `a mapx`, params: otherResults, dialect: anthropic,
 		edits: edits{
 			`"a map"`,
 			`"a mapx"`,
 		}},
-	{name: "an invalid block in MCP's own form", path: `valid params`, params: otherResults, dialect: native, edits: edits{
-		`"resource_link"`,
-		`""`,
-	}},
-	{name: "a flag that is a string, in MCP's own form", path: `valid params`, params: weatherTalk, dialect: native,
+	{name: "an invalid block in MCP's own form",
+		kind: "invalid-request", path: `valid params`, params: otherResults, dialect: native, edits: edits{
+			`"resource_link"`,
+			`""`,
+		}},
+	{name: "a flag that is a string, in MCP's own form",
+		kind: "invalid-request", path: `valid params`, params: weatherTalk, dialect: native,
 		edits: edits{
 			`"isError":true`,
 			`"isError":"true"`,
 		}},
-	{name: "a link has another name", path: `weather:nine`, params: otherResults, dialect: chat, edits: edits{
-		`\"name\":\"nine\"`,
-		`\"name\":\"enin\"`,
-	}},
-	{name: "a link beside a text has another name", path: `weather:nine`, params: linkBeside, dialect: chat, edits: edits{
-		`\"name\":\"nine\"`,
-		`\"name\":\"enin\"`,
-	}},
-	{name: "a link's name is a number", path: `weather:nine`, params: otherResults, dialect: chat, edits: edits{
-		`\"name\":\"nine\"`,
-		`\"name\":7`,
-	}},
-	{name: "an image of a result is lost", path: `image/png`, params: otherResults, dialect: chat, edits: edits{
-		`,{"content":[{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}],"r` +
-			`ole":"user"}`,
-		``,
-	}},
-	{name: "audio is lost", path: `AAECAwQF`, params: audioTalk, dialect: anthropic, edits: edits{
+	{name: "a link has another name",
+		kind: "changed-result", path: `weather:nine`, params: otherResults, dialect: chat, edits: edits{
+			`\"name\":\"nine\"`,
+			`\"name\":\"enin\"`,
+		}},
+	{name: "a link beside a text has another name",
+		kind: "changed-result", path: `weather:nine`, params: linkBeside, dialect: chat, edits: edits{
+			`\"name\":\"nine\"`,
+			`\"name\":\"enin\"`,
+		}},
+	{name: "a link's name is a number",
+		kind: "changed-result", path: `weather:nine`, params: otherResults, dialect: chat, edits: edits{
+			`\"name\":\"nine\"`,
+			`\"name\":7`,
+		}},
+	{name: "an image of a result is lost",
+		kind: "lost-media", path: `image/png`, params: otherResults, dialect: chat, edits: edits{
+			`,{"content":[{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}],"r` +
+				`ole":"user"}`,
+			``,
+		}},
+	{name: "audio is lost", kind: "lost-media", path: `AAECAwQF`, params: audioTalk, dialect: anthropic, edits: edits{
 		`{"model":"c","max_tokens":9,"messages":[{"role":"user","content":"audio"}]}`,
 	}},
 }

@@ -117,10 +117,11 @@ var legalChanges = []given{
 	{name: "audio as text", legal: "medium as base64", params: audioTalk, dialect: anthropic, edits: edits{
 		`{"model":"c","max_tokens":9,"messages":[{"role":"user","content":"audio: AAECAwQF"}]}`,
 	}},
-	{name: "two messages in one", legal: "one text with the history", params: shortTalk, dialect: chat, edits: edits{
-		`"messages":[`,
-		`"messages":[{"role":"user","content":"user:    One?\nassistant: Two.\nuser: Three?"}],"was":[`,
-	}},
+	{name: "two messages in one", legal: "one text with the history", kind: "flat-history",
+		params: shortTalk, dialect: chat, edits: edits{
+			`"messages":[`,
+			`"messages":[{"role":"user","content":"user:    One?\nassistant: Two.\nuser: Three?"}],"was":[`,
+		}},
 	{name: "other ids", legal: "own ids", dialect: chat, edits: edits{
 		`"id":"a1"`,
 		`"id":"x"`,
@@ -188,7 +189,7 @@ var legalChanges = []given{
 		`9007199254740993`,
 		`9007199254740992`,
 	}},
-	{name: "a big integer is rounded", legal: "rounded numbers", dialect: chat, edits: edits{
+	{name: "a big integer is rounded", legal: "rounded numbers", kind: "rounded-number", dialect: chat, edits: edits{
 		`9007199254740993`,
 		`9007199254740992`,
 	}},

@@ -39,6 +39,9 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 	}
 	for i := range sentTexts {
 		if d := compareTexts(sentTexts[i], givenTexts[i], f, own{o.before && i == 0, o.beside}); d != nil {
+			if f == anything {
+				d.kind = lostMedia
+			}
 			return d
 		}
 	}

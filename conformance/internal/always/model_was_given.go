@@ -51,7 +51,7 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 			switch d := cmp.Or(compare(r.Params, x.Request), invalidParams(ev, r, x), foreign(ev, r, x)); {
 			case d == nil:
 				if v := refused(r, x); v != nil {
-					return *v
+					return refusedRequest.explain(*v)
 				}
 			case !d.warns:
 				return d.verdict(r, x)
@@ -74,8 +74,8 @@ func mustHave(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
 }
 
 func unreadable(r *evidence.Round, x *evidence.Exchange) check.Verdict {
-	return check.Fail("sampling request %d: expected a valid request to the model, it refused: %s", r.N,
-		evidence.Clip(cmp.Or(x.End.Refused, x.Unreadable.Error()))).At(r.Asked, x.Place)
+	return refusedRequest.explain(check.Fail("sampling request %d: expected a valid request to the model, it refused: %s",
+		r.N, evidence.Clip(cmp.Or(x.End.Refused, x.Unreadable.Error()))).At(r.Asked, x.Place))
 }
 
 // isValid reports whether a correct client may pass a request to the model as it is: its params and its history are

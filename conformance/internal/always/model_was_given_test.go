@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -66,8 +68,10 @@ type given struct {
 	name string
 	// legal is the change of the list that allows it; "" for a fault, which has the path at the end of its message.
 	legal, path string
-	dialect     string
-	params      string
+	// kind is that of the difference.
+	kind    string
+	dialect string
+	params  string
 	// edits are texts of the correct body and what is there instead, in turn.
 	edits edits
 	// refused says why the model refused the request.
@@ -123,6 +127,7 @@ func (g given) test(t *testing.T) tracetest.Test {
 	case "one text with the history", "rounded numbers":
 		test.Verdict = report.Warn
 	}
+	test.Fix = always.Kinds[0][g.kind]
 	test.Dialects, test.In = []string{g.dialect}, []server.Revision{server.V20251125}
 	return test
 }
@@ -132,6 +137,8 @@ const chat, responses, anthropic, gemini, ollama, native = dialect.OpenAIChat, d
 
 func TestTheModelIsGivenWhatTheServerSent(t *testing.T) {
 	var all []tracetest.Test
+	kinds := maps.Clone(always.Kinds[0])
+	delete(kinds, "foreign-text") // has its own test
 	var known []string
 	for _, c := range legitimate.On(legitimate.Model) {
 		known = append(known, c.Change)
@@ -162,7 +169,9 @@ func TestTheModelIsGivenWhatTheServerSent(t *testing.T) {
 			unused = slices.DeleteFunc(unused, func(change string) bool { return change == g.legal })
 		}
 		all = append(all, g.test(t))
+		delete(kinds, g.kind)
 	}
+	require.Empty(t, kinds, "every kind of difference needs a test")
 	require.Empty(t, unused, "every legitimate change needs a test")
 	judges(t, "model-was-given", "basic/question", all...)
 }

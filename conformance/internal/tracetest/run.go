@@ -51,6 +51,8 @@ type Test struct {
 	Verdict report.Verdict
 	// Message is the part of the verdict's message that matters: the values.
 	Message string
+	// Fix is the whole fix; "" for any.
+	Fix string
 	// Declares are the capabilities that the client declares, "" for all; HarnessDeclares those that the harness asked it
 	// to declare.
 	Declares, HarnessDeclares string
@@ -98,6 +100,7 @@ func Run(t *testing.T, catalogue check.Catalogue, tests []Test) {
 						require.NotEmpty(t, got.Evidence, "a failure needs evidence")
 						require.NotEmpty(t, got.Cause)
 						require.NotEmpty(t, got.Fix)
+						require.Equal(t, cmp.Or(c.Fix, got.Fix), got.Fix)
 					}
 				}
 			}
