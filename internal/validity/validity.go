@@ -77,18 +77,52 @@ func (k Kind) OfHistory() bool {
 	return statements[k] != "" && !slices.Contains([]Kind{BadSchema, BadMedia, UndeclaredSampling, UndeclaredTools}, k)
 }
 
-// required are the members that a client cannot ignore.
-var required = []string{"maxTokens", "messages", "tools", "toolChoice"}
+// needed are the members that a client cannot ignore, by the member that has them: "" is the params. What a tool result
+// says, and the properties of a tool's input, are for the model.
+var needed = map[string][]string{
+	"":            {"maxTokens", "messages", "tools", "toolChoice"},
+	"messages":    {"role", "content"},
+	"content":     {"type", "text", "data", "mimeType", "id", "name", "input", "toolUseId", "content"},
+	"tools":       {"name", "inputSchema"},
+	"inputSchema": {"type"},
+	"toolChoice":  {"mode"},
+}
+
+// withoutIgnorable returns a member with only those members that a client cannot ignore.
+func withoutIgnorable(name string, value any) any {
+	switch v := value.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = withoutIgnorable(name, item)
+		}
+		return list
+	case map[string]any:
+		if needed[name] == nil {
+			return v
+		}
+		kept := map[string]any{}
+		for _, inner := range needed[name] {
+			part, there := v[inner]
+			_, several := part.([]any)
+			switch {
+			case !there, part == nil && slices.Contains([]string{"tools", "toolChoice", "mode"}, inner):
+			case name == "content" && inner == "content" && several:
+				kept[inner] = []any{}
+			default:
+				kept[inner] = withoutIgnorable(inner, part)
+			}
+		}
+		return kept
+	}
+	return value
+}
 
 // Check returns what is wrong with the params of a sampling request in a revision, in the order of the members; nil if
 // the client may serve it. Of several violations of the schema it returns one, and then nothing else. Members that a
 // client may ignore are not checked.
 func Check(revision string, params map[string]any) []Fault {
-	known := maps.Clone(params)
-	maps.DeleteFunc(known, func(name string, value any) bool {
-		return !slices.Contains(required, name) || value == nil && (name == "tools" || name == "toolChoice")
-	})
-	if err := schema.Validate(revision, schema.CreateMessageRequestParams, jsonvalue.Marshal(known)); err != nil {
+	if err := schema.Validate(revision, schema.CreateMessageRequestParams, jsonvalue.Marshal(withoutIgnorable("", params))); err != nil {
 		f := Fault{Kind: BadSchema, Message: err.Error()}
 		var at *schema.Error
 		if errors.As(err, &at) {

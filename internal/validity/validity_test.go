@@ -147,14 +147,19 @@ func TestMalformedRequestsAreInvalid(t *testing.T) {
 		with(`"toolChoice":[]`):                              "schema at toolChoice",
 		with(`"tools":{}`):                                   "schema at tools",
 		// Valid, and unusual:
-		tool(`"a.b/c d"`, property(`["string","null"]`)):           "",
-		content(`{"type":"text","text":""}`):                       "",
-		content(`[]`):                                              "",
-		strings.Replace(content(image), "aaaa", "", 1):             "",
-		with(`"toolChoice":{}`):                                    "",
-		with(`"toolChoice":{"mode":"required"},"tools":[]`):        "",
-		with(`"tools":null,"toolChoice":null`):                     "",
-		with(`"temperature":"hot","metadata":[],"_meta":0,"x":[]`): "", // a client may ignore them
+		tool(`"a.b/c d"`, property(`["string","null"]`)):                         "",
+		content(`{"type":"text","text":""}`):                                     "",
+		content(`[]`):                                                            "",
+		strings.Replace(content(image), "aaaa", "", 1):                           "",
+		with(`"toolChoice":{}`):                                                  "",
+		with(`"toolChoice":{"mode":"required"},"tools":[]`):                      "",
+		with(`"tools":null,"toolChoice":null`):                                   "",
+		tool(`"a"`, `{"type":"object","required":null,"properties":{"n":true}}`): "",
+		content(`{"type":"text","text":"","annotations":7}`):                     "",
+		content(`[{"type":"tool_result","toolUseId":"a","content":[7]}]`):        "orphan-result at messages[0].content[0]",
+		content(`[{"type":"tool_result","toolUseId":"a","content":7}]`):          "schema at messages[0].content[0].content",
+		with(`"toolChoice":{"mode":null}`):                                       "",
+		with(`"temperature":"hot","metadata":[],"_meta":0,"x":[]`):               "", // a client may ignore them
 	} {
 		require.Equal(t, want, list(Check(revision, read(t, params))), params)
 	}
