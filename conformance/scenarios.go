@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"slices"
-
 	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/balance"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/basic"
@@ -31,8 +29,9 @@ import (
 // AllRevisions returns every revision of the catalogue, oldest first.
 func AllRevisions() []server.Revision { return check.AllRevisions() }
 
-// Revisions returns the revisions that a run judges by default: the newest of each era.
-func Revisions() []server.Revision { return slices.Clone(check.WithTools) }
+// Revisions returns the revisions that a run judges by default: a legacy and a modern one. A new revision does not
+// change them.
+func Revisions() []server.Revision { return server.DefaultRevisions() }
 
 // catalogue returns all scenarios in the order of reports.
 func catalogue() check.Catalogue {

@@ -77,7 +77,7 @@ func (p *patterns) match(names ...string) bool {
 func newSelection(only, skip []string, generated generated) (*selection, error) {
 	names := allNames()
 	if generated != nil {
-		for _, c := range generated(server.V20251125) {
+		for _, c := range generated(Revisions()[0]) {
 			names = append(names, c.ID)
 		}
 	}

@@ -56,7 +56,7 @@ func response(id json.RawMessage, result map[string]any, refused *Error) map[str
 
 // unpack returns the messages in raw: one, or in 2025-03-26 a batch (basic/index#batching).
 func unpack(raw []byte, revision server.Revision) ([]message, error) {
-	if revision == server.V20250326 && bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
+	if revision.HasBatches() && bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
 		var batch []message
 		err := json.Unmarshal(raw, &batch)
 		return batch, err

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +13,7 @@ import (
 type inputRequired struct {
 	ResultType    string             `json:"resultType"`
 	InputRequests map[string]message `json:"inputRequests"`
-	RequestState  *string            `json:"requestState"`
+	state         *string
 }
 
 // request sends a request, and retries it with the input that its results ask for, until the result is complete.
@@ -23,13 +24,13 @@ func (s *stateless) request(ctx context.Context, method string, params map[strin
 		if err != nil {
 			return nil, err
 		}
-		asked, err := readInputRequired(raw)
+		asked, err := s.readInputRequired(raw)
 		if err != nil || asked == nil {
 			return raw, err
 		}
 		retry = maps.Clone(params)
-		if asked.RequestState != nil {
-			retry["requestState"] = *asked.RequestState
+		if asked.state != nil {
+			retry[s.client.Revision().StateMember()] = *asked.state
 		}
 		if asked.InputRequests == nil {
 			continue
@@ -45,10 +46,16 @@ func (s *stateless) request(ctx context.Context, method string, params map[strin
 
 // readInputRequired returns what a result asks for; nil if it is complete. A result without a type is complete, one of
 // an unknown type is invalid (2026-07-28, basic/index#resulttype).
-func readInputRequired(raw json.RawMessage) (*inputRequired, error) {
+func (s *stateless) readInputRequired(raw json.RawMessage) (*inputRequired, error) {
 	var r inputRequired
-	if err := json.Unmarshal(raw, &r); err != nil {
+	var members map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(raw, &r), json.Unmarshal(raw, &members)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	if state := members[s.client.Revision().StateMember()]; state != nil {
+		if err := json.Unmarshal(state, &r.state); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
 	}
 	switch r.ResultType {
 	case "input_required":

@@ -12,11 +12,11 @@ import (
 // codeUnsupportedVersion is that of an UnsupportedProtocolVersionError (2026-07-28, basic/index#error-codes).
 const codeUnsupportedVersion = -32022
 
-// negotiate asks the server in 2026-07-28 which revisions it speaks, and connects in the newest that both know
+// negotiate asks the server in a modern revision which revisions it speaks, and connects in the newest that both know
 // (2026-07-28, basic/versioning#protocol-version-negotiation). A server that does not know the question gets initialize
 // (#backward-compatibility-with-initialization-based-versions).
 func (c *Client) negotiate() (wire, error) {
-	c.setRevision(server.V20260728)
+	c.setRevision(defaultRevision(true))
 	asking, err := c.openStateless()
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (c *Client) negotiate() (wire, error) {
 		if !errors.As(err, &refused) && !errors.As(err, &status) {
 			return nil, errors.Join(err, asking.close())
 		}
-		spoken = []server.Revision{server.V20251125} // or the one that initialize is answered with
+		spoken = []server.Revision{defaultRevision(false)} // or the one that initialize is answered with
 	}
 	known := slices.DeleteFunc(server.AllRevisions(), func(r server.Revision) bool { return !slices.Contains(spoken, r) })
 	if len(known) == 0 {
@@ -45,6 +45,12 @@ func (c *Client) negotiate() (wire, error) {
 	}
 	c.setRevision(newest)
 	return c.openSession(true)
+}
+
+// defaultRevision returns the modern or the legacy one of [server.DefaultRevisions].
+func defaultRevision(modern bool) server.Revision {
+	all := server.DefaultRevisions()
+	return all[slices.IndexFunc(all, func(r server.Revision) bool { return r.Modern() == modern })]
 }
 
 // discovered returns the revisions of the answer to server/discover. It reports false if the answer has none.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -51,7 +50,7 @@ func (c *Client) takesTasks() bool {
 		o, _ := declared.(map[string]any)
 		declared = o[name]
 	}
-	return declared != nil && c.Revision() == server.V20251125
+	return declared != nil && c.Revision().HasTasks()
 }
 
 func wantsTask(m *message) bool {

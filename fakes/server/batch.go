@@ -15,7 +15,7 @@ import (
 func batchOf(revision Revision, raw []byte) []json.RawMessage {
 	var batch []json.RawMessage
 	array := bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("["))
-	if revision != V20250326 || !array || json.Unmarshal(raw, &batch) != nil {
+	if !revision.HasBatches() || !array || json.Unmarshal(raw, &batch) != nil {
 		return nil
 	}
 	return batch
@@ -187,7 +187,7 @@ func joinBatch(messages [][]byte) []byte {
 // (2025-03-26, basic/index#batching). The pending requests are in the order of the params. If one of the params cannot
 // be sent, nothing is. Other revisions have no batches: there it returns ErrRevision.
 func (t Transport) StartBatch(params ...any) ([]*Pending, error) {
-	if t.s.revision != V20250326 {
+	if !t.s.revision.HasBatches() {
 		return nil, t.s.hasNo("batches")
 	}
 	var requests []outgoing

@@ -7,10 +7,11 @@ type callParams struct {
 	arguments      json.RawMessage
 	meta           object
 	inputResponses json.RawMessage
-	requestState   json.RawMessage
+	stateMember    string // "" in legacy revisions
+	state          json.RawMessage
 }
 
-func (p callParams) isRetry() bool { return p.requestState != nil || p.inputResponses != nil }
+func (p callParams) isRetry() bool { return p.state != nil || p.inputResponses != nil }
 
 // readCall parses a call and finds its tool, prompt or resource, even when the call is otherwise invalid, so that the
 // trace has it under that tool. An unknown tool and a malformed call are protocol errors. Arguments that do not fit the
@@ -20,7 +21,11 @@ func (s *Server) readCall(m *message) (callParams, *serverTool, *RPCError) {
 	member := namedBy[method]
 	name, named := m.params.text(member)
 	tool := s.byName[method+" "+name]
-	p := callParams{method, m.params["arguments"], m.meta, m.params["inputResponses"], m.params["requestState"]}
+	p := callParams{method: method, arguments: m.params["arguments"], meta: m.meta}
+	if version, modern := m.meta.text(metaVersion); modern {
+		p.stateMember = Revision(version).StateMember()
+		p.inputResponses, p.state = m.params["inputResponses"], m.params[p.stateMember]
+	}
 	switch {
 	case m.params == nil:
 		return p, nil, notA("an object", "params", method, m.Params)

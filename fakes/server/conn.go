@@ -152,7 +152,7 @@ func (c *conn) record(l line) {
 // nothing but valid messages may go onto the pipe.
 func (c *conn) reject(l line, why *RPCError) {
 	c.record(l)
-	if c.revision() >= V20251125 {
+	if c.revision().features().errorsWithoutID {
 		_ = c.send(scope{}, trace.Frame{Dir: trace.ToClient, Raw: errorFrame(nil, why), Session: c.name},
 			func() bool { return false }) // the trace says when it is lost
 	}

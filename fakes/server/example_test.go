@@ -104,7 +104,7 @@ func ExampleHostile() {
 	fmt.Println(call(srv, "crash"))
 	// Output:
 	// hostile: {"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage","params":{"messages":null}}
-	// maxTokens is missing or not a number (code -32602)
+	// missing property 'maxTokens' (code -32602)
 }
 
 func mustStart(o server.Options, tool server.Tool) *server.Server {

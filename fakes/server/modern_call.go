@@ -105,7 +105,7 @@ func (c *modernCall) inputRequiredResult(in InputRequiredResult) ([]byte, error)
 		state = mustEncode(*in.State)
 	}
 	return join(member{"resultType", []byte(`"input_required"`)},
-		member{"inputRequests", requests}, member{"requestState", state},
+		member{"inputRequests", requests}, member{c.revision.StateMember(), state},
 		member{"_meta", mustEncode(map[string]any{metaServerInfo: c.server.info()})}), nil
 }
 

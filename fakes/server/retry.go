@@ -61,8 +61,8 @@ func (s *Server) register(tool *serverTool, r registration) {
 // before; nil for an unknown retry.
 func (s *Server) findWaiter(tool *serverTool, p callParams) *waiter {
 	keys := map[retryKey]bool{}
-	if p.requestState != nil {
-		if state, ok := textOf(p.requestState); ok {
+	if p.state != nil {
+		if state, ok := textOf(p.state); ok {
 			keys[retryKey{byState, state}] = true
 		}
 	} else {
@@ -116,10 +116,10 @@ func (s *Server) retry(x *exchange, id json.RawMessage, waiting *waiter, p callP
 	}
 	if !s.claim(waiting) || !waiting.call.next(x, id) {
 		s.fail(x, id, rpcErrorf(codeInvalidParams,
-			"no call waits for this retry: its requestState or input keys are unknown, or were used before"))
+			"no call waits for this retry: its %s or input keys are unknown, or were used before", p.stateMember))
 		return
 	}
-	waiting.call.resume <- &Retry{Responses: responses, State: p.requestState, meta: p.meta}
+	waiting.call.resume <- &Retry{Responses: responses, State: p.state, meta: p.meta}
 	x.wait(waiting.call.cancel)
 }
 

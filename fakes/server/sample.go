@@ -102,7 +102,7 @@ func (s *Session) checkSample(params json.RawMessage, quotes bool) error {
 		needs = append(needs, []string{"sampling", "tools"})
 	}
 	if members["task"] != nil {
-		if s.revision != V20251125 {
+		if !s.revision.HasTasks() {
 			return s.hasNo("tasks")
 		}
 		needs = append(needs, tasksOfSampling)

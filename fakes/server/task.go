@@ -50,7 +50,7 @@ func (m Method) needs() []string {
 }
 
 func (s *Session) outgoingTask(request *outgoing, params any) error {
-	if s.revision != V20251125 {
+	if !s.revision.HasTasks() {
 		return s.hasNo("tasks")
 	}
 	raw, err := encode(params)

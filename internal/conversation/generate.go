@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-)
 
-// withTools is the first revision with tools and content arrays in sampling.
-const withTools = "2025-11-25"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
 
 // Generate returns the nth conversation of a seed, from 0, for a revision. Equal arguments give equal conversations,
 // and all revisions with tools get the same steps. It is valid (see [Conversation.Validate]).
 func Generate(revision string, seed int64, n int) *Conversation {
-	g := &generator{random{rand.New(rand.NewPCG(uint64(seed), uint64(n)))}, revision >= withTools, 0}
+	g := &generator{random{rand.New(rand.NewPCG(uint64(seed), uint64(n)))}, server.Revision(revision).HasSamplingTools(), 0}
 	c := &Conversation{Revision: revision, Source: fmt.Sprintf("seed %d, conversation %d", seed, n+1)}
 	count := oneOf(&g.random, 1, 1, 2, 2, 3)
 	for i := range count {

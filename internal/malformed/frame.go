@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/jsontree"
 )
 
@@ -41,7 +42,7 @@ const MarkPlaceholder = "CONVERSATION"
 func Generate(revision string, seed int64, n int) Frame {
 	r := seeded(seed, n)
 	for {
-		request := request(r, revision >= withTools)
+		request := request(r, server.Revision(revision).HasSamplingTools())
 		broken := r.breakOne(request)
 		if r.IntN(4) == 0 {
 			broken += ", and " + r.breakOne(request)
@@ -53,9 +54,6 @@ func Generate(revision string, seed int64, n int) Frame {
 		}
 	}
 }
-
-// withTools is the first revision with tools and content arrays in sampling.
-const withTools = "2025-11-25"
 
 // NewFrame returns the frame with these params. It returns an error if they are not JSON.
 func NewFrame(params []byte) (Frame, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
@@ -15,7 +16,7 @@ var revisions = []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 func TestRequestsAreValidBeforeTheyAreBroken(t *testing.T) {
 	for _, revision := range revisions {
 		for n := range 60 {
-			raw := request(seeded(1, n), revision >= withTools).Bytes()
+			raw := request(seeded(1, n), server.Revision(revision).HasSamplingTools()).Bytes()
 			require.NoError(t, schema.Validate(revision, schema.CreateMessageRequestParams, raw), "%s: %s", revision, raw)
 			require.Contains(t, string(raw), MarkPlaceholder)
 		}
@@ -30,7 +31,7 @@ func TestEveryFrameIsJSONAndMostAreInvalid(t *testing.T) {
 			f := Generate(revision, 7, n)
 			require.True(t, json.Valid(f.Params), "%s", f.Params)
 			require.NotEmpty(t, f.Broken)
-			require.False(t, f.Tools && revision < withTools, "%s", f.Params)
+			require.False(t, f.Tools && !server.Revision(revision).HasSamplingTools(), "%s", f.Params)
 			require.NotContains(t, string(f.Params), "\n", "stdio frames are lines")
 			if schema.Validate(revision, schema.CreateMessageRequestParams, f.Params) != nil {
 				wrong++
@@ -42,7 +43,7 @@ func TestEveryFrameIsJSONAndMostAreInvalid(t *testing.T) {
 		}
 		require.Greater(t, wrong, 70, "%s: most frames are invalid", revision)
 		require.Less(t, wrong, 120, "%s: some frames are valid", revision)
-		require.Equal(t, revision >= withTools, tools > 25)
+		require.Equal(t, server.Revision(revision).HasSamplingTools(), tools > 25)
 		require.Greater(t, len(seen), 105, "they differ")
 	}
 }

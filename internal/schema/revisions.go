@@ -25,13 +25,16 @@ var revisions = func() map[string]func() map[Name]*jsonschema.Schema {
 	return all
 }()
 
+// The member that holds the draft of the published schema. Draft-07 asserts formats; 2020-12 does not.
+const draft, draft07 = "$schema", "http://json-schema.org/draft-07/schema#"
+
 func compile(revision string) map[Name]*jsonschema.Schema {
 	merged := merge(revision)
 	compiler := jsonschema.NewCompiler()
-	if revision < "2025-11-25" {
-		// Up to here the published schemas are in draft-07, which asserts formats; 2020-12 does not.
+	if merged[draft] == draft07 {
 		compiler.AssertFormat()
 	}
+	delete(merged, draft)
 	must(compiler.AddResource("mcp:"+revision, map[string]any{"$defs": merged}))
 	compiled := map[Name]*jsonschema.Schema{}
 	for name := range merged {

@@ -79,12 +79,12 @@ var isolation = check.Check{
 		for _, r := range s.Requests {
 			event := &s.Trace.Events[s.Order[r.Ref]]
 			m := s.Message(event)
-			if !evidence.HasMember(m.Params, "requestState") && !evidence.HasMember(m.Params, "inputResponses") ||
-				owner(results[r.Ref.Case], m) != nil {
+			if !evidence.HasMember(m.Params, s.Revision.StateMember()) && !evidence.HasMember(m.Params, "inputResponses") ||
+				owner(s, results[r.Ref.Case], m) != nil {
 				continue
 			}
 			for _, c := range s.Trace.Header.Cases {
-				if from := owner(results[c.ID], m); from != nil && s.Order[from.InputRequired.Ref] < s.Order[r.Ref] {
+				if from := owner(s, results[c.ID], m); from != nil && s.Order[from.InputRequired.Ref] < s.Order[r.Ref] {
 					return check.Fail("expected no input or state of a call of %s in %s, found some", c.Tool, r.Method).
 						ShowAs("belongs to", from.InputRequired.Place, "").
 						ShowJSON(evidence.Place{Ref: r.Ref, Path: "params", Label: r.Method}, event.Frame.Raw)
@@ -109,9 +109,9 @@ func asking(s *evidence.Session) map[string][]*request {
 }
 
 // owner returns the request whose result has the state of a message, or one of its keys; nil for none.
-func owner(results []*request, m *evidence.Message) *request {
+func owner(s *evidence.Session, results []*request, m *evidence.Message) *request {
 	params := evidence.ObjectOf(m.Params)
-	state, ok := (&request{Params: params}).State()
+	state, ok := (&request{Params: params, StateMember: s.Revision.StateMember()}).State()
 	for _, r := range results {
 		if ok && state != "" && r.InputRequired.State != nil && *r.InputRequired.State == state {
 			return r

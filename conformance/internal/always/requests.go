@@ -81,7 +81,7 @@ var validMessage = check.Check{
 
 // wrongTask returns the verdict for a message that names a task that the client did not create; nil for any other.
 func wrongTask(s *evidence.Session, e *trace.Event, m *evidence.Message, created map[string]bool) *check.Verdict {
-	if !hasTasks(revisionOf(s, e, m)) {
+	if !revisionOf(s, e, m).HasTasks() {
 		return nil
 	}
 	at := evidence.Place{Ref: e.Ref(), Label: cmp.Or(m.Method, "a response")}
@@ -103,10 +103,6 @@ func wrongTask(s *evidence.Session, e *trace.Event, m *evidence.Message, created
 	return nil
 }
 
-func hasTasks(revision server.Revision) bool {
-	return schema.Has(string(revision), schema.CreateTaskResult)
-}
-
 // judgedPart returns the part of a message that a schema of a revision describes. The name is "" for no part.
 func judgedPart(s *evidence.Session, e *trace.Event, m *evidence.Message) (
 	evidence.Place, json.RawMessage, schema.Name, server.Revision,
@@ -124,7 +120,7 @@ func judgedPart(s *evidence.Session, e *trace.Event, m *evidence.Message) (
 		}
 		return evidence.Place{Ref: e.Ref(), Label: "a message"}, json.RawMessage(e.Frame.Raw), name, revision
 	}
-	if hasTasks(revision) && m.IsResponse() {
+	if revision.HasTasks() && m.IsResponse() {
 		result := evidence.ObjectOf(m.Result)
 		for _, of := range taskResults {
 			if result.Has(of.member) {

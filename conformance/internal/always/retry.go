@@ -146,34 +146,34 @@ var stateEchoed = check.Check{
 
 // wrongState compares the state of a retry with that of the result.
 func wrongState(e *evidence.Case, from, retry *request) *check.Verdict {
-	sent := from.InputRequired.State
+	sent, name := from.InputRequired.State, retry.StateMember
 	got, isString := retry.State()
 	said := evidence.Quote(got)
 	if !isString {
-		said = check.OrMissing(retry.Params["requestState"])
+		said = check.OrMissing(retry.Params[name])
 	}
 	fail := func(format string, args ...any) *check.Verdict {
-		was := "no requestState"
+		was := "no " + name
 		if sent != nil {
 			was = evidence.Quote(*sent)
 		}
 		return check.Instead(check.Fail(format, args...).
-			ShowAs("server sent", from.InputRequired.At("requestState"), "%s", was).
-			ShowAs("client sent back", retry.At("requestState"), "%s", said))
+			ShowAs("server sent", from.InputRequired.At(name), "%s", was).
+			ShowAs("client sent back", retry.At(name), "%s", said))
 	}
 	switch {
-	case sent == nil && retry.Params["requestState"] == nil, sent != nil && isString && got == *sent:
+	case sent == nil && retry.Params[name] == nil, sent != nil && isString && got == *sent:
 		return nil
 	case sent == nil:
-		return fail("expected no requestState in the retry, found one")
-	case retry.Params["requestState"] == nil:
-		return fail("expected the requestState of the result in the retry, found none")
+		return fail("expected no %s in the retry, found one", name)
+	case retry.Params[name] == nil:
+		return fail("expected the %s of the result in the retry, found none", name)
 	case !isString:
-		return fail("expected a string as requestState in the retry, found another type")
+		return fail("expected a string as %s in the retry, found another type", name)
 	case ofAnotherRound(e, from, got):
-		return fail("expected the requestState of the result in the retry, found that of another round")
+		return fail("expected the %s of the result in the retry, found that of another round", name)
 	}
-	return fail("expected requestState unchanged (%d bytes), found another value (%d bytes)", len(*sent), len(got))
+	return fail("expected %s unchanged (%d bytes), found another value (%d bytes)", name, len(*sent), len(got))
 }
 
 func ofAnotherRound(e *evidence.Case, from *request, state string) bool {

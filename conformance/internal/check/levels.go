@@ -2,23 +2,34 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// WithTools are the revisions in which a sampling request may carry tools: the newest of each era.
-var WithTools = []server.Revision{server.V20251125, server.V20260728}
+// Revisions by feature. A new revision is in those whose feature it has (package server).
+var (
+	// WithTools are the revisions in which a sampling request may carry tools, and content may be an array.
+	WithTools = With(server.Revision.HasSamplingTools)
+	// Legacy are the revisions with sessions, Modern those with input requests.
+	Legacy = With(isLegacy)
+	Modern = With(server.Revision.Modern)
+	// NewestLegacy are the revisions with sessions and priming events. The transport is judged in them alone: older
+	// revisions have no priming events and no retry, and their clients run the same code.
+	NewestLegacy = With(server.Revision.HasPrimingEvents)
+)
 
-// NewestLegacy is the newest revision with sessions. The transport is judged in it alone: older revisions have no
-// priming events and no retry, and their clients run the same code.
-var NewestLegacy = []server.Revision{server.V20251125}
+func isLegacy(r server.Revision) bool { return !r.Modern() }
+
+// With returns the revisions that have a feature, oldest first.
+func With(feature func(server.Revision) bool) []server.Revision {
+	return slices.DeleteFunc(AllRevisions(), func(r server.Revision) bool { return !feature(r) })
+}
 
 // AllRevisions returns every revision that some scenario is played in, oldest first.
-func AllRevisions() []server.Revision {
-	return []server.Revision{server.V20250326, server.V20250618, server.V20251125, server.V20260728}
-}
+func AllRevisions() []server.Revision { return server.AllRevisions() }
 
 // One level in all revisions.
 var (
@@ -30,39 +41,43 @@ var (
 )
 
 // Everywhere is one level in all revisions.
-func Everywhere(l report.Level) map[server.Revision]report.Level { return Levels(l, l) }
+func Everywhere(l report.Level) map[server.Revision]report.Level { return In(AllRevisions(), l) }
 
-// InLegacy is a level in the revisions with sessions, up to 2025-11-25.
-func InLegacy(l report.Level) map[server.Revision]report.Level {
-	return in(l, server.V20250326, server.V20250618, server.V20251125)
-}
+// InLegacy is a level in the revisions with sessions.
+func InLegacy(l report.Level) map[server.Revision]report.Level { return In(Legacy, l) }
 
-// InModern is a level in 2026-07-28.
-func InModern(l report.Level) map[server.Revision]report.Level { return in(l, server.V20260728) }
+// InModern is a level in the revisions with input requests.
+func InModern(l report.Level) map[server.Revision]report.Level { return In(Modern, l) }
 
 // SinceTools is a level in the revisions with tools and with content arrays, which came together.
-func SinceTools(l report.Level) map[server.Revision]report.Level { return in(l, WithTools...) }
+func SinceTools(l report.Level) map[server.Revision]report.Level { return In(WithTools, l) }
 
-// BeforeTools is a level in the revisions before 2025-11-25.
+// BeforeTools is a level in the revisions without tools.
 func BeforeTools(l report.Level) map[server.Revision]report.Level {
-	return in(l, server.V20250326, server.V20250618)
+	return In(With(func(r server.Revision) bool { return !r.HasSamplingTools() }), l)
 }
 
 // InNewestLegacy is a level in [NewestLegacy].
-func InNewestLegacy(l report.Level) map[server.Revision]report.Level { return in(l, NewestLegacy...) }
+func InNewestLegacy(l report.Level) map[server.Revision]report.Level { return In(NewestLegacy, l) }
 
-// Levels is one level in the revisions with sessions and another in 2026-07-28.
+// Levels is one level in the revisions with sessions and another in those with input requests.
 func Levels(legacy, modern report.Level) map[server.Revision]report.Level {
-	l := InLegacy(legacy)
-	l[server.V20260728] = modern
-	return l
+	return Both(InLegacy(legacy), InModern(modern))
 }
 
-func in(l report.Level, revisions ...server.Revision) map[server.Revision]report.Level {
+// In is a level in some revisions.
+func In(revisions []server.Revision, l report.Level) map[server.Revision]report.Level {
 	levels := map[server.Revision]report.Level{}
 	for _, r := range revisions {
 		levels[r] = l
 	}
+	return levels
+}
+
+// Both are the levels of two sets of revisions.
+func Both(some, others map[server.Revision]report.Level) map[server.Revision]report.Level {
+	levels := maps.Clone(some)
+	maps.Copy(levels, others)
 	return levels
 }
 

@@ -130,7 +130,7 @@ func (ev *Case) RetryWithoutKey(r *Round) *Place {
 			continue
 		}
 		m := s.Message(e)
-		isRetry := HasMember(m.Params, "inputResponses") || HasMember(m.Params, "requestState")
+		isRetry := HasMember(m.Params, "inputResponses") || HasMember(m.Params, s.Revision.StateMember())
 		answered := slices.ContainsFunc(r.Answers, func(a Answer) bool {
 			return a.Ref == e.Ref() && string(a.Result) != "null"
 		})

@@ -19,6 +19,8 @@ type CarryingRequest struct {
 	ID     json.RawMessage
 	Method string
 	Params jsonvalue.Object
+	// StateMember is the name of the member that holds the state ([server.Revision.StateMember]).
+	StateMember string
 	// Responses holds its inputResponses by key; nil if missing or invalid.
 	Responses jsonvalue.Object
 	// InputRequired is its result, if that asks for input; else nil.
@@ -33,7 +35,7 @@ type InputRequired struct {
 	Place
 	// Type is the resultType; "" if missing.
 	Type string
-	// State is the requestState; nil if missing.
+	// State is the state that the retry must contain; nil if missing.
 	State *string
 	// Requests holds the method of each input request by key; "" if missing.
 	Requests map[string]string
@@ -44,7 +46,8 @@ func (in *InputRequired) Keys() []string { return slices.Sorted(maps.Keys(in.Req
 
 // addCarryingRequest adds a call or a retry.
 func (ev *Case) addCarryingRequest(e *trace.Event, m *Message) {
-	l := &CarryingRequest{Place: Place{e.Ref(), "params", "call"}, ID: m.ID, Method: m.Method}
+	l := &CarryingRequest{Place: Place{e.Ref(), "params", "call"}, ID: m.ID, Method: m.Method,
+		StateMember: ev.Session.Revision.StateMember()}
 	_ = jsonvalue.ReadPart(m.Params, &l.Params) // Invalid params are empty.
 	_ = l.Params.Read("inputResponses", &l.Responses)
 	if from := ev.continued(l); from != nil {
@@ -68,7 +71,7 @@ func (ev *Case) Retries() int {
 
 // isRetry reports whether the request has a member that only a retry has.
 func (l *CarryingRequest) isRetry() bool {
-	return l.Params["inputResponses"] != nil || l.Params["requestState"] != nil
+	return l.Params["inputResponses"] != nil || l.Params[l.StateMember] != nil
 }
 
 // continued returns the request that a retry continues: the one that asked for a key of the retry, else the latest
@@ -116,9 +119,9 @@ func (ev *Case) addInputRequired(e *trace.Event, m *Message) {
 		request := ReadMessage(raw)
 		in.Requests[key] = request.Method
 	}
-	if result.Has("requestState") {
+	if member := ev.Session.Revision.StateMember(); result.Has(member) {
 		var state string
-		_ = result.Read("requestState", &state)
+		_ = result.Read(member, &state)
 		in.State = &state
 	}
 	for _, l := range slices.Backward(ev.CarryingRequests) {
@@ -145,10 +148,10 @@ func (ev *Case) InputRequiredResults() []*CarryingRequest {
 	return found
 }
 
-// State returns the requestState of a retry, and whether it is a string.
+// State returns the state of a retry, and whether it is a string.
 func (l *CarryingRequest) State() (string, bool) {
 	var s string
-	return s, l.Params.Has("requestState") && l.Params.Read("requestState", &s) == nil
+	return s, l.Params.Has(l.StateMember) && l.Params.Read(l.StateMember, &s) == nil
 }
 
 // CallPlace returns the place of the call.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -235,7 +236,17 @@ func (t *traffic) allowsWithErrors(run map[string]int) bool {
 
 // madeUp matches ids and times that are new in each run.
 var madeUp = regexp.MustCompile(`"(taskId|id|call_id|tool_call_id|tool_use_id|toolUseId|thoughtSignature|` +
-	`progressToken|requestState|createdAt|lastUpdatedAt)":("[^"]*"|[0-9]+)`)
+	`progressToken|createdAt|lastUpdatedAt` + stateMembers() + `)":("[^"]*"|[0-9]+)`)
+
+func stateMembers() string {
+	var all string
+	for _, r := range server.AllRevisions() {
+		if r.Modern() {
+			all += "|" + r.StateMember()
+		}
+	}
+	return all
+}
 
 // written counts what the client sent to the server and to the model, without what the model refused. The order does
 // not count: clients do not answer concurrent requests in the same order each time.

@@ -138,14 +138,14 @@ func reconnectsWithoutTools(*Wire) Edit {
 func keepsState(*Wire) Edit {
 	var latest atomic.Value
 	return Edit{
-		Retry: func(_ *Call, p object) {
-			if state, ok := p["requestState"].(string); ok {
+		Retry: func(c *Call, p object) {
+			if state, ok := p[c.stateMember()].(string); ok {
 				latest.Store(state)
 			}
 		},
 		Out: func(m *Message) {
 			if m.Call() != nil && m.Call().Retries == 0 && m.Params()["inputResponses"] == nil && latest.Load() != nil {
-				m.Params()["requestState"] = latest.Load()
+				m.Params()[m.Call().stateMember()] = latest.Load()
 			}
 		},
 	}

@@ -82,7 +82,7 @@ var cancelEdits = edits{
 		retry := copyOf(c.Params)
 		retry["inputResponses"] = object{}
 		if state := c.States[len(c.States)-1]; state != nil {
-			retry["requestState"] = *state
+			retry[c.stateMember()] = *state
 		}
 		w.Request(c.Method, retry)
 	}),

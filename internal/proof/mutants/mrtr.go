@@ -40,7 +40,7 @@ var mrtrEdits = edits{
 		}),
 	"forgets-the-state": retry(func(c *Call, p object) {
 		if c.Retries > 0 {
-			delete(p, "requestState")
+			delete(p, c.stateMember())
 		}
 	}),
 	"ascii-state": onState(asciiOnly),
@@ -60,29 +60,29 @@ var mrtrEdits = edits{
 	}),
 	"first-state-for-all": retry(
 		func(c *Call, p object) {
-			if c.States[0] != nil && p["requestState"] != nil {
-				p["requestState"] = *c.States[0]
+			if c.States[0] != nil && p[c.stateMember()] != nil {
+				p[c.stateMember()] = *c.States[0]
 			}
 		}),
-	"omits-empty-state": retry(func(_ *Call, p object) {
-		if p["requestState"] == "" {
-			delete(p, "requestState")
+	"omits-empty-state": retry(func(c *Call, p object) {
+		if p[c.stateMember()] == "" {
+			delete(p, c.stateMember())
 		}
 	}),
-	"empty-for-no-state": retry(func(_ *Call, p object) {
-		if p["requestState"] == nil {
-			p["requestState"] = ""
+	"empty-for-no-state": retry(func(c *Call, p object) {
+		if p[c.stateMember()] == nil {
+			p[c.stateMember()] = ""
 		}
 	}),
-	"null-for-no-state": retry(func(_ *Call, p object) {
-		if p["requestState"] == nil {
-			p["requestState"] = nil
+	"null-for-no-state": retry(func(c *Call, p object) {
+		if p[c.stateMember()] == nil {
+			p[c.stateMember()] = nil
 		}
 	}),
 	"keeps-the-state": retry(
 		func(c *Call, p object) {
-			if latest := c.Latest(); p["requestState"] == nil && latest != nil {
-				p["requestState"] = *latest
+			if latest := c.Latest(); p[c.stateMember()] == nil && latest != nil {
+				p[c.stateMember()] = *latest
 			}
 		}),
 	"reuses-the-id": out(func(m *Message) {
@@ -108,8 +108,8 @@ var mrtrEdits = edits{
 		}
 	}),
 	"leaks-between-rounds": func(w *Wire) Edit {
-		return Edit{Retry: func(_ *Call, p object) {
-			w.Request("tools/list", object{"_meta": p["_meta"], "requestState": p["requestState"],
+		return Edit{Retry: func(c *Call, p object) {
+			w.Request("tools/list", object{"_meta": p["_meta"], c.stateMember(): p[c.stateMember()],
 				"inputResponses": p["inputResponses"]})
 		}}
 	},
@@ -173,9 +173,9 @@ func onResponses(f func(responses object)) func(*Wire) Edit {
 
 // onState edits the state of a retry that has one.
 func onState(f func(string) string) func(*Wire) Edit {
-	return retry(func(_ *Call, p object) {
-		if state, ok := p["requestState"].(string); ok {
-			p["requestState"] = f(state)
+	return retry(func(c *Call, p object) {
+		if state, ok := p[c.stateMember()].(string); ok {
+			p[c.stateMember()] = f(state)
 		}
 	})
 }

@@ -59,18 +59,21 @@ var stdioEdits = edits{
 	}),
 }
 
+// askedIn is the revision in which the correct client asks for the server's revisions.
+var askedIn = server.DefaultRevisions()[1]
+
 var versionEdits = edits{
-	"insists-on-its-version": in(func(m *Message) { m.discovers(server.V20260728) }),
+	"insists-on-its-version": in(func(m *Message) { m.discovers(askedIn) }),
 	"takes-an-unlisted-version": in(func(m *Message) {
 		if m.Body["error"] == nil {
-			m.discovers(server.V20260728)
+			m.discovers(askedIn)
 		}
 	}),
 	"old-version-in-meta": func(*Wire) Edit {
 		var oldest atomic.Value
 		return Edit{
 			In: func(m *Message) {
-				if spoken := m.discovers(server.V20260728); len(spoken) > 0 {
+				if spoken := m.discovers(askedIn); len(spoken) > 0 {
 					oldest.Store(string(slices.Min(spoken)))
 				}
 			},
@@ -88,7 +91,7 @@ var versionEdits = edits{
 		}
 	}),
 	"waits-for-its-version": in(func(m *Message) {
-		if m.Answers("server/discover") && !slices.Contains(m.discovers(""), server.V20260728) {
+		if m.Answers("server/discover") && !slices.Contains(m.discovers(""), askedIn) {
 			m.Wire.Fire()
 			<-m.Wire.Context.Done()
 		}

@@ -81,6 +81,12 @@ type Call struct {
 	samples map[string]*Sample
 }
 
+// stateMember is the member of results and retries that holds the state, in the revision of the call.
+func (c *Call) stateMember() string {
+	version, _ := member(c.Params, "_meta")[metaVersion].(string)
+	return server.Revision(version).StateMember()
+}
+
 // Latest is the newest state before this round; nil if no result had one.
 func (c *Call) Latest() *string {
 	for _, state := range slices.Backward(c.States[:len(c.States)-1]) {
@@ -130,7 +136,7 @@ func (w *Wire) Serves(params object) bool {
 
 // validate is the check of requests of the correct client.
 func (w *Wire) validate(params object) error {
-	return client.Validate(cmp.Or(w.Env.Revision, server.V20251125), params)
+	return client.Validate(cmp.Or(w.Env.Revision, server.DefaultRevisions()[0]), params)
 }
 
 // Declares reports whether the client was told to declare what the request needs.
@@ -229,7 +235,7 @@ func (w *Wire) wantsInput(m *Message) {
 	}
 	c.Result = copyOf(result)
 	c.States = append(c.States, nil)
-	if state, ok := result["requestState"].(string); ok {
+	if state, ok := result[c.stateMember()].(string); ok {
 		c.States[len(c.States)-1] = &state
 	}
 	c.samples = map[string]*Sample{}

@@ -36,7 +36,7 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 			if s.Error != nil && strings.Contains(text(s.Error, "message"), "limit of") {
 				s.Answer(object{"role": "assistant", "model": "own", "content": textBlock("I give up.")})
 			}
-		}}, in(server.V20251125)),
+		}}, having(server.Revision.HasPrimingEvents)),
 	edited("own-stop-reasons", "gives its own stop reasons", "stop-reasons", loopCases, result(func(r object) {
 		r["stopReason"] = "done"
 	})),

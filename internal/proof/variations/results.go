@@ -11,7 +11,7 @@ import (
 )
 
 // withTools are the revisions in which content may be an array.
-var withTools = in(server.V20251125, server.V20260728)
+var withTools = having(server.Revision.HasSamplingTools)
 
 // meta returns the _meta of an object, which gets one if it has none.
 func meta(o object) object {
@@ -77,7 +77,7 @@ var resultVariations = of(reference.Config{}, "result-",
 			if n, ok := m.Body["id"].(json.Number); ok && m.AnswersSample() && n != "" {
 				m.Body["id"] = n + "e0"
 			}
-		}), in(server.V20251125)),
+		}), having(server.Revision.HasPrimingEvents)),
 	edited("content-type", "writes the media type in capitals, with a parameter", "http-case",
 		"basic tool-use mrtr", out(func(m *mutants.Message) {
 			m.Header.Set("Content-Type", "Application/JSON; charset=UTF-8")
@@ -87,9 +87,9 @@ var resultVariations = of(reference.Config{}, "result-",
 			if m.Answers("tools/call") && m.Result() != nil && m.Result()["resultType"] == nil {
 				m.Result()["resultType"] = "missing"
 			}
-		}}, in(server.V20260728)),
+		}}, having(server.Revision.Modern)),
 	edited("accept", "writes the media types that it accepts in capitals, with a parameter", "http-case",
 		"basic tool-use transport", out(func(m *mutants.Message) {
 			m.Header.Set("Accept", "Application/JSON;q=0.9, Text/Event-Stream; charset=utf-8")
-		}), in(server.V20251125)),
+		}), having(server.Revision.HasPrimingEvents)),
 )

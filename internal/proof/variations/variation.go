@@ -105,6 +105,11 @@ func with(c reference.Config) func(*Variation)   { return func(v *Variation) { v
 func warns(checks ...string) func(*Variation)    { return func(v *Variation) { v.Warns = checks } }
 func in(all ...server.Revision) func(*Variation) { return func(v *Variation) { v.In = all } }
 
+// having plays a variation in the revisions that have a feature.
+func having(feature func(server.Revision) bool) func(*Variation) {
+	return in(slices.DeleteFunc(server.AllRevisions(), func(r server.Revision) bool { return !feature(r) })...)
+}
+
 // of names the configuration of variations that have none, and puts the prefix before their names.
 func of(c reference.Config, prefix string, all ...Variation) []Variation {
 	for i := range all {

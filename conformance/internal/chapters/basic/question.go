@@ -22,7 +22,7 @@ var question = harness.Case{
 var requestIDs = []string{`1`, `"a-b"`, `9007199254740991`, `"1"`, `-7`, `0`, `""`, `" a  b "`}
 
 // withRequests are the revisions in which the server sends requests.
-var withRequests = []server.Revision{server.V20250326, server.V20250618, server.V20251125}
+var withRequests = check.Legacy
 
 // The server asks under ids of all kinds.
 var ids = harness.Case{

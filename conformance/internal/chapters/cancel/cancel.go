@@ -32,7 +32,7 @@ var Scenario = check.Scenario{
 }
 
 // legacy are the revisions in which a server sends requests, and so cancels them.
-var legacy = []server.Revision{server.V20250326, server.V20250618, server.V20251125}
+var legacy = check.Legacy
 
 // gated is a case of the legacy revisions whose handler holds back the model's answers.
 func gated(id string, handler func(*story.Gate) server.Handler) harness.Case {

@@ -36,7 +36,7 @@ var declined = check.Check{
 var declinedCode = check.Check{
 	ID: "declined-code", Cases: []string{"request"}, Statements: []string{"sampling/error-codes"},
 	Rule:     "The error for a request that the user declines has the code -1",
-	Levels:   map[server.Revision]report.Level{server.V20251125: report.Should},
+	Levels:   check.InNewestLegacy(report.Should),
 	Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "every error of the sampling handler gets one code, such as -32603 or 0",
 	Fix:   `Return {"code": -1, "message": "User rejected sampling request"}.`,

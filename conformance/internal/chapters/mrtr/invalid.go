@@ -21,7 +21,7 @@ var (
 func lookAlike(id, resultType string) harness.Case {
 	return harness.Case{ID: id, Script: story.Says("A crane."), Barrier: true,
 		Handler: ifSampling(func(s *server.Session) (any, error) {
-			result := map[string]any{"content": []any{server.Text("All is done.")}, "requestState": "of no use",
+			result := map[string]any{"content": []any{server.Text("All is done.")}, s.Revision().StateMember(): "of no use",
 				"inputRequests": map[string]any{"look-alike": inputRequest(s.Ask("Name a bird."))}}
 			if resultType != "" {
 				result["resultType"] = resultType

@@ -16,7 +16,7 @@ import (
 var Scenario = check.Scenario{
 	ID:        "mrtr",
 	Purpose:   "results that ask for input, and the retries that bring it",
-	Revisions: []server.Revision{server.V20260728},
+	Revisions: check.Modern,
 	Cases: slices.Concat(stateCases, []harness.Case{several, mixed, bareInput, fiveRounds, forEver, prompt, resource,
 		untyped, unknownType, direct, ping, undeclared}, badInputs),
 	Checks: []check.Check{

@@ -74,7 +74,7 @@ var retried = check.Check{
 			return *v
 		}
 		if calls := e.Session.Calls[e.Case.ID]; len(calls) > 1 {
-			return check.Fail("expected a retry with inputResponses and requestState, found a new call without them").
+			return check.Fail("expected a retry with inputResponses and %s, found a new call without them", from.StateMember).
 				At(from.InputRequired.Place, calls[1].CallPlace())
 		}
 		return check.Missing("expected a retry with input, found none%s", e.WhySilent(e.FirstCall)).

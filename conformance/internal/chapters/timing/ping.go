@@ -15,7 +15,7 @@ import (
 
 // The server pings the client while the model holds back its answer. The model answers when the client has responded
 // to the ping, or has not for pingPatience.
-var pinged = harness.Case{ID: "time/ping", Revisions: []server.Revision{server.V20251125}, Barrier: true,
+var pinged = harness.Case{ID: "time/ping", Revisions: check.NewestLegacy, Barrier: true,
 	Make: func(harness.Limits) harness.Stage {
 		const word, question = "holdtheline", "What takes so long (holdtheline)?" // one word: a client may split a text
 		var gate llm.Gate

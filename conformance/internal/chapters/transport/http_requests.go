@@ -61,7 +61,7 @@ var (
 
 func named(id, name string) harness.Case {
 	return story.Delivered(harness.Case{ID: id, Name: name, Carrier: server.PromptsGet,
-		Revisions: []server.Revision{server.V20260728}}, askOnce())
+		Revisions: check.Modern}, askOnce())
 }
 
 var headerValue = check.Check{

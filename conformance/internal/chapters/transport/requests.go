@@ -191,10 +191,12 @@ func afterRepeat(e *evidence.Case, r *evidence.Round, failure check.Verdict) che
 	return check.Survived(e, r.Asked, "the client did not go on after a request that came twice").Or(failure)
 }
 
+var withBatches = check.With(server.Revision.HasBatches)
+
 // The server sends three sampling requests in one batch. The case is isolated: a client that cannot read a batch may
 // lose its connection.
 var together = story.Gated(
-	harness.Case{ID: "transport/together", Revisions: []server.Revision{server.V20250326}, Isolated: true},
+	harness.Case{ID: "transport/together", Revisions: withBatches, Isolated: true},
 	func(*story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			asked, err := s.Transport().StartBatch(s.Ask("Name a bird."), s.Ask("Name a fish."), s.Ask("Name a tree."))
@@ -210,7 +212,7 @@ var together = story.Gated(
 
 var batch = check.Check{
 	ID: "batch", Rule: "The client MUST respond to each request of a batch",
-	Levels: map[server.Revision]report.Level{server.V20250326: report.Must}, Cases: []string{"together"},
+	Levels: check.In(withBatches, report.Must), Cases: []string{"together"},
 	Statements: []string{"basic/batching"}, Needs: []check.Need{batchSent},
 	Cause: "the client expects one message, and ignores an array, or ends the stream with an error",
 	Fix:   "Split an array, and respond to each request in it, in a batch or separately. Only 2025-03-26 has batches.",

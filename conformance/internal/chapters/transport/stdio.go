@@ -48,8 +48,7 @@ var pipe = story.Gated(harness.Case{ID: "transport/pipe", Stdio: true}, func(gat
 
 // adviceBefore returns a level for the newest revisions. Older ones do not have the rule: there it is advice.
 func adviceBefore(l report.Level) map[server.Revision]report.Level {
-	return map[server.Revision]report.Level{
-		server.V20250326: report.Advice, server.V20250618: report.Advice, server.V20251125: l, server.V20260728: l}
+	return check.Both(check.BeforeTools(report.Advice), check.SinceTools(l))
 }
 
 var overPipe = check.Check{

@@ -18,11 +18,11 @@ import (
 // The server speaks other revisions than that of the run, and the client must find out. It may go on in one that both
 // speak, or end and say that they share none.
 var versionCases = []harness.Case{
-	speaking("older-version", server.V20251125, false, server.V20250618),
-	speaking("both-eras", server.V20260728, false, server.V20251125, server.V20260728),
-	speaking("older-era", server.V20260728, false, server.V20251125),
-	speaking("older-era-told", server.V20260728, true, server.V20251125),
-	discovered(speaking("older-era-discovered", server.V20260728, false, server.V20251125)),
+	speaking("older-version", check.NewestLegacy, false, server.V20250618),
+	speaking("both-eras", check.Modern, false, server.DefaultRevisions()...),
+	speaking("older-era", check.Modern, false, server.V20251125),
+	speaking("older-era-told", check.Modern, true, server.V20251125),
+	discovered(speaking("older-era-discovered", check.Modern, false, server.V20251125)),
 }
 
 // discovered lets the server list its revisions in a result of server/discover.
@@ -31,9 +31,9 @@ func discovered(c harness.Case) harness.Case {
 	return c
 }
 
-// speaking is a case of a run in one revision, with a server of others. Tells is [harness.Case.ListVersionsToModern].
-func speaking(name string, in server.Revision, tells bool, speaks ...server.Revision) harness.Case {
-	return harness.Case{ID: "transport/" + name, Revisions: []server.Revision{in}, Isolated: true, ServerRevisions: speaks,
+// speaking is a case of a run in some revisions, with a server of others. Tells is [harness.Case.ListVersionsToModern].
+func speaking(name string, in []server.Revision, tells bool, speaks ...server.Revision) harness.Case {
+	return harness.Case{ID: "transport/" + name, Revisions: in, Isolated: true, ServerRevisions: speaks,
 		ListVersionsToModern: tells, Script: story.Says("A wren."),
 		Handler: func(s *server.Session) (any, error) {
 			if !s.Declares("sampling") {
@@ -45,7 +45,7 @@ func speaking(name string, in server.Revision, tells bool, speaks ...server.Revi
 
 // versioning is what a session shows about versions: those that the server listed, and those that the client then used.
 type versioning struct {
-	modern bool // whether the client sent a request of 2026-07-28
+	modern bool // whether the client sent a request of a modern revision
 
 	listed []string        // by the server's latest message about versions; nil for none
 	by     *evidence.Place // that message
@@ -176,7 +176,7 @@ func opensInRevision(e *evidence.Case) *check.Verdict {
 
 var versionListed = check.Check{
 	ID: "version-listed", Rule: "The client MUST continue only in a version that the server lists", Whole: true,
-	Levels:     map[server.Revision]report.Level{server.V20251125: report.Must, server.V20260728: report.Should},
+	Levels:     check.Both(check.InNewestLegacy(report.Must), check.InModern(report.Should)),
 	Cases:      []string{"older-version", "both-eras", "older-era", "older-era-told", "older-era-discovered"},
 	Statements: []string{"lifecycle/operation", "lifecycle/negotiation", "transports/24", "versioning/selects"},
 	Needs:      needsVersions,
@@ -214,7 +214,7 @@ var versionListed = check.Check{
 
 var otherVersion = check.Check{
 	ID: "other-version", Rule: "The client neither hangs nor crashes when the server speaks another version", Whole: true,
-	Levels: map[server.Revision]report.Level{server.V20251125: report.Robust, server.V20260728: report.Robust},
+	Levels: check.SinceTools(report.Robust),
 	Cases:  []string{"older-version", "older-era", "older-era-told", "older-era-discovered"},
 	Needs:  append(needsVersions, endKnown),
 	Cause:  "the client waits for a response that the server does not send, or repeats the same request without end",
