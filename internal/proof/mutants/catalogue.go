@@ -79,7 +79,7 @@ func (m *Mutant) limit(word string) {
 	name, list, _ := strings.Cut(word, "=")
 	values := strings.Split(list, ",")
 	switch flags := map[string]*bool{"wire": &m.Wire, "once": &m.Once, "streamed": &m.Streamed, "stdio": &m.Stdio,
-		"hangs": &m.Hangs}; {
+		"hangs": &m.Hangs, "remembers": &m.Remembers}; {
 	case flags[name] != nil:
 		*flags[name] = true
 	case name == "legacy", name == "modern":

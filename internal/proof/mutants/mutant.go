@@ -47,6 +47,10 @@ type Mutant struct {
 	// Hangs is true for a mutant that never ends by itself in the legacy era.
 	Hangs bool
 
+	// Remembers is true for a bug that depends on messages which it does not change. What it does under a condition does
+	// not follow from what it does without.
+	Remembers bool
+
 	// When limits the bug to some samples; the zero value does not.
 	When Condition
 

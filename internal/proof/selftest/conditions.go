@@ -201,7 +201,7 @@ func (p *pairs) look(ctx context.Context, r server.Revision) error {
 		slices.DeleteFunc(cases, isNamed))
 	p.cases[r] = cases
 	for i := range p.all {
-		if pair := &p.all[i]; pair.Named == "" {
+		if pair := &p.all[i]; pair.Named == "" && !p.mutant.Remembers {
 			pair.prove(p.setting.name, r, cases, changed, named)
 		}
 	}
