@@ -65,6 +65,7 @@ func (s *Suite) keepFailing(ctx context.Context, rs *report.Results) error {
 // failed is a generated conversation that failed a check.
 type failed struct {
 	*conversation.Conversation
+	chosen        []byte // what made it; nil for a malformed request
 	name, message string
 	first         bool
 }
@@ -76,12 +77,12 @@ func (s *Suite) failing(r *report.Result) []failed {
 		if c.Verdict != report.Fail {
 			continue
 		}
-		if generated := s.regenerate(r.Revision, c.Case); generated != nil {
+		if generated, chosen := s.regenerate(r.Revision, c.Case); generated != nil {
 			_, name, _ := strings.Cut(c.Case, "/")
 			if !generated.Hostile() {
 				name = explore.ID + "-" + name
 			}
-			all = append(all, failed{generated, name, c.Message, false})
+			all = append(all, failed{generated, chosen, name, c.Message, false})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b failed) int {
@@ -93,24 +94,24 @@ func (s *Suite) failing(r *report.Result) []failed {
 	return all
 }
 
-// regenerate returns the conversation of a generated case; nil for a case of another kind.
-func (s *Suite) regenerate(revision, caseID string) *conversation.Conversation {
+// regenerate returns the conversation of a generated case and the choices that made it; nil for a case of another kind.
+func (s *Suite) regenerate(revision, caseID string) (c *conversation.Conversation, chosen []byte) {
 	scenario, name, _ := strings.Cut(caseID, "/")
 	var n int
 	seed := s.Seed
 	switch {
 	case scenario == explore.ID && scan(name, "%d", &n):
-		return conversation.Generate(revision, seed, n-1)
+		return conversation.Generated(revision, seed, n-1)
 	case scenario == chapter.MalformedID && scan(name, "corpus-%d", &n):
 		seed = chapter.CorpusSeed
 	case scenario == chapter.MalformedID && scan(name, "fuzz-%d", &n):
 		n += chapter.CorpusSize
 	default:
-		return nil
+		return nil, nil
 	}
 	f := malformed.Generate(revision, seed, n-1)
 	return &conversation.Conversation{Revision: revision, Source: fmt.Sprintf("seed %d, frame %d: %s", seed, n, f.Broken),
-		Steps: []conversation.Step{{{Params: f.Params, Hostile: true}}}}
+		Steps: []conversation.Step{{{Params: f.Params, Hostile: true}}}}, nil
 }
 
 func scan(name, format string, n *int) bool {
@@ -154,51 +155,89 @@ func (s *Suite) keep(ctx context.Context, r *report.Result, f failed, kept map[s
 }
 
 // shrink returns the smallest conversation that it finds which fails the check alone; nil if not even the whole one
-// fails again.
+// fails again. It shrinks the choices that made a conversation, and the params of a malformed request.
 func (s *Suite) shrink(ctx context.Context, r *report.Result, f failed) (*conversation.Conversation, error) {
-	var broken error
-	around := func(raw []byte) *conversation.Conversation {
-		c := &conversation.Conversation{Revision: f.Revision}
-		if f.Hostile() {
-			c.Steps = []conversation.Step{{{Params: raw, Hostile: true}}}
-			return c
-		}
-		broken = cmp.Or(broken, c.ReadSteps(raw))
-		return c
-	}
-	fails := func(candidates [][]byte) int {
-		all := make([]*conversation.Conversation, len(candidates))
-		for i, raw := range candidates {
-			all[i] = around(raw)
-		}
-		if broken != nil || ctx.Err() != nil {
-			return -1
-		}
-		first, err := s.firstFailing(ctx, r, all)
-		broken = err
-		return first
-	}
-	shrinker := jsontree.Shrinker{Fails: fails, AtOnce: candidatesAtOnce, Attempts: maxAttempts,
-		Repair:  func(raw []byte) []byte { return conversation.Repair(f.Revision, raw) },
-		Simpler: conversation.Simpler}
-	whole := f.JSON()
+	t := &tries{suite: s, result: r, failed: f, left: maxAttempts, known: map[string]bool{}}
+	shrinker := jsontree.Shrinker{Fails: func(candidates [][]byte) int { return t.first(ctx, candidates) },
+		AtOnce: candidatesAtOnce}
+	whole := f.chosen
 	if f.Hostile() {
-		shrinker = jsontree.Shrinker{Fails: fails, Attempts: maxHostile}
-		whole = f.Steps[0][0].Params
+		t.left, shrinker.AtOnce, whole = maxHostile, 1, f.Steps[0][0].Params
 	}
-	if s.Bubble == nil && strings.Contains(f.message, "hung") {
-		shrinker.Attempts = maxHangs
+	if t.first(ctx, [][]byte{whole}) < 0 {
+		return nil, t.broken
 	}
-	if fails([][]byte{whole}) < 0 {
-		return nil, broken
+	if s.Bubble == nil && t.hung {
+		t.left = maxHangs
 	}
-	shrunk := around(shrinker.Shrink(whole))
-	return shrunk, broken
+	shrunk := t.made(shrinker.Shrink(whole))
+	return shrunk, t.broken
+}
+
+// tries are what was tried to shrink a conversation.
+type tries struct {
+	suite  *Suite
+	result *report.Result
+	failed failed
+	left   int             // sessions
+	known  map[string]bool // by conversation, whether it fails
+	hung   bool            // the client, in one of them
+	broken error           // on our side
+}
+
+// made returns the conversation of a candidate.
+func (t *tries) made(candidate []byte) *conversation.Conversation {
+	if t.failed.Hostile() {
+		return &conversation.Conversation{Revision: t.failed.Revision,
+			Steps: []conversation.Step{{{Params: candidate, Hostile: true}}}}
+	}
+	return conversation.Chosen(t.failed.Revision, candidate)
+}
+
+// first returns the index of the first candidate that fails; -1 if none does, or no more may be tried. It plays only
+// conversations that it does not know.
+func (t *tries) first(ctx context.Context, candidates [][]byte) int {
+	if t.left == 0 || t.broken != nil || ctx.Err() != nil {
+		return -1
+	}
+	var played []*conversation.Conversation
+	var indexes []int
+	failing := -1
+	for i, raw := range candidates {
+		c := t.made(raw)
+		text := string(c.JSON())
+		fails, known := t.known[text]
+		if known && fails {
+			failing = i
+			break
+		}
+		if !known && !slices.ContainsFunc(played, func(o *conversation.Conversation) bool { return string(o.JSON()) == text }) {
+			played, indexes = append(played, c), append(indexes, i)
+		}
+	}
+	if len(played) == 0 {
+		return failing
+	}
+	t.left--
+	first, err := t.firstFailing(ctx, played)
+	if t.broken = err; err != nil {
+		return -1
+	}
+	for i, c := range played {
+		if first < 0 || i <= first {
+			t.known[string(c.JSON())] = i == first
+		}
+	}
+	if first >= 0 {
+		return indexes[first]
+	}
+	return failing
 }
 
 // firstFailing plays conversations, in one session if possible, and returns the index of the first that fails the
 // check; -1 if none does.
-func (s *Suite) firstFailing(ctx context.Context, r *report.Result, all []*conversation.Conversation) (int, error) {
+func (t *tries) firstFailing(ctx context.Context, all []*conversation.Conversation) (int, error) {
+	r := t.result
 	var cases []harness.Case
 	index := map[string]int{}
 	for i, c := range all {
@@ -209,9 +248,14 @@ func (s *Suite) firstFailing(ctx context.Context, r *report.Result, all []*conve
 		cases, index[one.ID] = append(cases, one), i
 	}
 	var traces []*trace.Trace
-	runner := s.runner(server.Revision(r.Revision), 1)
-	if err := runner.Run(ctx, cases, func(t *trace.Trace) { traces = append(traces, t) }); err != nil {
+	runner := t.suite.runner(server.Revision(r.Revision), 1)
+	if err := runner.Run(ctx, cases, func(played *trace.Trace) { traces = append(traces, played) }); err != nil {
 		return -1, err
+	}
+	for _, played := range traces {
+		t.hung = t.hung || slices.ContainsFunc(played.Events, func(e trace.Event) bool {
+			return e.Process != nil && e.Process.Deadline
+		})
 	}
 	judged, err := judge.Traces(withGenerated(catalogue(), traces), traces, func(s *check.Scenario, c *check.Check) bool {
 		return s.ID == r.Scenario && c.ID == r.Check

@@ -1,6 +1,6 @@
 // Package conversation describes conversations between a server and a model as data: what the server asks, and what the
-// model answers. It generates valid ones from a seed, reads and writes them as files, and repairs one from which a part
-// was removed. Playing and judging them belongs to conformance.
+// model answers. It generates valid ones from a seed, or from the choices that made one, and reads and writes them as
+// files. Playing, judging and shrinking them belongs to conformance.
 package conversation
 
 import (

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,10 +32,8 @@ func TestGeneratedConversationsAreValid(t *testing.T) {
 			again, err := Read([]byte(written(t, c)))
 			require.NoError(t, err)
 			require.Equal(t, written(t, c), written(t, again))
-			steps, err := encode(c.Steps)
-			require.NoError(t, err)
-			repaired := Repair(revision, steps)
-			require.JSONEq(t, string(steps), string(repaired), "a valid conversation needs no repair")
+			_, chosen := Generated(revision, 1, n)
+			require.Equal(t, string(c.JSON()), string(Chosen(revision, chosen).JSON()), "the choices make it again")
 		}
 	}
 }
@@ -79,75 +78,35 @@ func TestConversationsAreRich(t *testing.T) {
 	}
 }
 
-func TestRepairKeepsAConversationBalanced(t *testing.T) {
-	const user = `{"role":"user","content":{"type":"text","text":"a"}}`
-	const tools = `"tools":[{"name":"t","inputSchema":{"type":"object"}}],`
-	use := func(ids ...string) string {
-		var list []string
-		for _, id := range ids {
-			list = append(list, `{"type":"tool_use","id":"`+id+`","name":"t","input":{}}`)
-		}
-		return `{"role":"assistant","content":[` + strings.Join(list, ",") + `]}`
-	}
-	result := func(ids ...string) string {
-		var list []string
-		for _, id := range ids {
-			list = append(list, `{"type":"tool_result","toolUseId":"`+id+`","content":[]}`)
-		}
-		return `{"role":"user","content":[` + strings.Join(list, ",") + `]}`
-	}
-	ask := func(more string, messages ...string) string {
-		return `[[{"params":{"maxTokens":1,` + more + `"messages":[` + strings.Join(messages, ",") + `]}}]]`
-	}
-	const said = `{"role":"assistant","content":{"type":"text","text":"b"}}`
-	hostile := `[[{"params":{"a":1,"a":2},"hostile":true}]]`
-	for name, c := range map[string]struct{ from, want string }{
-		"a result without its use":   {ask(tools, user, use("x"), result("x", "y")), ask(tools, user, use("x"), result("x"))},
-		"a use without its result":   {ask(tools, user, use("x", "y"), result("y")), ask(tools, user, use("y"), result("y"))},
-		"uses without a message":     {ask(tools, user, use("x"), user), ask(tools, user, user)},
-		"a tool that is not there":   {ask("", user, use("x"), result("x"), user), ask("", user, user)},
-		"a last word of the model":   {ask("", user, said), ask("", user)},
-		"a tool that is there twice": {ask(tools[:len(tools)-2]+","+tools[len(`"tools":[`):], user), ask(tools, user)},
-		"a choice without tools":     {ask(`"toolChoice":{"mode":"none"},`, user), ask("", user)},
-		"no user":                    {ask("", said), ""},
-		"no step":                    {`[[]]`, ""},
-		"an unknown member":          {`[[{"ask":{}}]]`, ""},
-		"a hostile request":          {hostile, hostile},
-		"a hostile one among others": {`[[{"params":{},"hostile":true}],[{"params":{}}]]`, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := string(Repair("2025-11-25", []byte(c.from)))
-			if c.want == "" {
-				require.Empty(t, got)
-				return
+// What a shrinker makes of choices, and worse.
+func TestAnyChoicesMakeAValidConversation(t *testing.T) {
+	others := []string{"0", "1", "2", "99", `"x"`, "{}", "[]", "null", "[[]]", "[{},{},{}]", "[{},{},{},{},{},{},{}]"}
+	for i, revision := range revisions {
+		r := rand.New(rand.NewPCG(1, uint64(i)))
+		for n := range 200 {
+			_, chosen := Generated(revision, 1, n)
+			tree := jsontree.Must(string(chosen))
+			for range 1 + r.IntN(6) {
+				all := jsontree.Places(tree, "")
+				if len(all) == 0 {
+					break
+				}
+				if p := all[r.IntN(len(all))]; r.IntN(2) == 0 {
+					p.Holder.Remove(p.I)
+				} else {
+					p.Replace(jsontree.Must(others[r.IntN(len(others))]))
+				}
 			}
-			require.JSONEq(t, c.want, got)
-		})
+			c := Chosen(revision, tree.Bytes())
+			require.NoError(t, c.Validate(), "%s\n%s", tree.Bytes(), c.JSON())
+		}
 	}
-	list := func(item string, count int) string { return strings.TrimSuffix(strings.Repeat(item+",", count), ",") }
-	fill := func(uses, results int) string {
-		return `[[{"params":{"maxTokens":1,` + tools + `"messages":[` + user + `]},"answer":{"content":[` +
-			list(`{"type":"tool_use","name":"t","input":{}}`, uses) + `]},"rounds":[{"results":[` +
-			list(`{"content":[]}`, results) + `]}]}]]`
-	}
-	require.JSONEq(t, fill(2, 2), string(Repair("2025-11-25", []byte(fill(3, 2)))))
-	require.JSONEq(t, fill(1, 1), string(Repair("2025-11-25", []byte(fill(1, 2)))))
-	require.JSONEq(t, strings.Replace(fill(1, 0), `,"rounds":[{"results":[]}]`, "", 1),
-		string(Repair("2025-11-25", []byte(fill(1, 0)))))
 }
 
-func TestSimplerValues(t *testing.T) {
-	for _, c := range [][]string{
-		{`{"type":"image","data":"aaaa","mimeType":"image/png"}`, `{"text":"a","type":"text"}`},
-		{`{"params":{},"answer":1,"rounds":[{"results":[1],"answer":2},{"results":[2]}]}`,
-			`{"params":{},"rounds":[{"results":[2]}],"answer":2}`, `{"params":{},"answer":1,"rounds":[{"results":[1]}]}`},
-		{`{"type":"text","text":"a"}`}, {`[]`}, {`"a"`},
-	} {
-		var got []string
-		for _, n := range Simpler(jsontree.Must(c[0])) {
-			got = append(got, string(n.Bytes()))
-		}
-		require.Equal(t, c[1:], append([]string{}, got...))
+func TestNoChoicesMakeTheSimplestConversation(t *testing.T) {
+	const simplest = `[[{"params":{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":"a"}}]}}]]`
+	for _, chosen := range []string{"{}", "[]", "7", "", `{"steps":[]}`, `{"steps":[{}]}`, `{"steps":[{"exchanges":[{}]}]}`} {
+		require.JSONEq(t, simplest, string(Chosen("2025-11-25", []byte(chosen)).JSON()), chosen)
 	}
 }
 
@@ -263,7 +222,7 @@ func FuzzGenerate(f *testing.F) {
 	})
 }
 
-// No text crashes Read, Validate and Repair, and a file that Read reads can be written again.
+// No text crashes Read and Validate, or makes choices of an invalid conversation, and a file that Read reads can be written again.
 func FuzzRead(f *testing.F) {
 	for n := range 5 {
 		var b bytes.Buffer
@@ -272,14 +231,12 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(`{"mcp-conform":"conversation","revision":"x","steps":[[{"params":{"a":1,"a":2},"hostile":true}]]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
+		require.NoError(t, Chosen("2025-11-25", raw).Validate())
 		c, err := Read(raw)
 		if err != nil {
 			return
 		}
 		_ = c.Validate()
-		if steps, err := encode(c.Steps); err == nil {
-			Repair(c.Revision, steps)
-		}
 		var b bytes.Buffer
 		require.NoError(t, c.Write(&b))
 		again, err := Read(b.Bytes())

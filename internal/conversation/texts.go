@@ -1,19 +1,11 @@
 package conversation
 
 import (
-	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
-
-// random is a source of random choices.
-type random struct{ *rand.Rand }
-
-// in reports true n times of a hundred.
-func (r *random) in(n int) bool { return r.IntN(100) < n }
-
-func oneOf[T any](r *random, choices ...T) T { return choices[r.IntN(len(choices))] }
 
 // object is a JSON object.
 type object = map[string]any
@@ -32,91 +24,98 @@ var phrases = []string{
 }
 
 // text is some phrases, often with blanks around them. It is never blank.
-func (r *random) text() string {
-	parts := make([]string, 1+r.IntN(3))
-	for i := range parts {
-		parts[i] = oneOf(r, phrases...)
-	}
-	text := strings.Join(parts, oneOf(r, " ", " ", "\n", "", "  "))
-	if r.in(20) {
-		text = oneOf(r, " ", "\n", "\t", "\r\n", "   ") + text
-	}
-	if r.in(25) {
-		text += oneOf(r, " ", "\n", "\n\n", "\r\n", "  ")
-	}
-	if r.in(3) {
-		text = strings.Repeat(text+" ", 1+4000/len(text))
-	}
+func (c *choices) text(name string) string {
+	text := "a"
+	c.part(name, func() {
+		var parts []string
+		c.list("phrases", c.among(1, 2, 3), func(int) {
+			parts = append(parts, oneOf(c, "phrase", "a", phrases...))
+		})
+		joined := strings.Join(parts, oneOf(c, "between", " ", " ", " ", "\n", "", "  "))
+		if len(parts) > 0 {
+			text = joined
+		}
+		c.maybe("before", 20, func() { text = oneOf(c, "blank", " ", " ", "\n", "\t", "\r\n", "   ") + text })
+		c.maybe("after", 25, func() { text += oneOf(c, "blank", " ", " ", "\n", "\n\n", "\r\n", "  ") })
+		if c.chance("long", 3) {
+			text = strings.Repeat(text+" ", 1+4000/len(text))
+		}
+	})
 	return text
 }
 
 // value is any JSON value.
-func (r *random) value(depth int) any {
-	kinds := 10
-	if depth == 0 {
-		kinds = 7
-	}
-	switch r.IntN(kinds) {
-	case 0:
-		return nil
-	case 1:
-		return r.in(50)
-	case 2, 3:
-		return r.number()
-	case 4:
-		return oneOf(r, "", " ", "0", "null")
-	case 5:
-		return oneOf[any](r, []any{}, object{})
-	case 6:
-		return r.text()
-	case 7:
-		list := make([]any, r.IntN(4))
-		for i := range list {
-			list[i] = r.value(depth - 1)
+func (c *choices) value(name string, depth int) (v any) {
+	c.part(name, func() {
+		kinds := 10
+		if depth == 0 {
+			kinds = 7
 		}
-		return list
-	default:
-		o := object{}
-		for range r.IntN(4) {
-			o[oneOf(r, "a", "b", "city", "naïve key", "with space", "$ref", "type", "0")] = r.value(depth - 1)
+		switch c.number("kind", kinds) {
+		case -1, 0:
+		case 1:
+			v = c.chance("true", 50)
+		case 2, 3:
+			v = c.anyNumber("number")
+		case 4:
+			v = oneOf(c, "text", "", "", " ", "0", "null")
+		case 5:
+			v = oneOf[any](c, "empty", []any{}, []any{}, object{})
+		case 6:
+			v = c.text("text")
+		case 7:
+			list := []any{}
+			c.list("items", c.among(0, 1, 2, 3), func(int) {
+				list = append(list, c.value("item", depth-1))
+			})
+			v = list
+		default:
+			o := object{}
+			c.list("members", c.among(0, 1, 2, 3), func(int) {
+				member := oneOf(c, "name", "a", "a", "b", "city", "naïve key", "with space", "$ref", "type", "0")
+				o[member] = c.value("value", depth-1)
+			})
+			v = o
 		}
-		return o
-	}
+	})
+	return v
 }
 
-// number is a number that every language can hold.
-func (r *random) number() any {
-	return oneOf[any](r, 0, 1, -1, 0.5, -2.75, 0.1, 1e-7, 2147483648, int64(1)<<53-1, -(int64(1)<<53 - 1), r.IntN(1000))
+// anyNumber is a number that every language can hold.
+func (c *choices) anyNumber(name string) any {
+	small := max(c.number(name+" below 1000", 1000), 0)
+	return oneOf[any](c, name, 0, 0, 1, -1, 0.5, -2.75, 0.1, 1e-7, 2147483648, int64(1)<<53-1, -(int64(1)<<53 - 1), small)
 }
 
 // parameter is a property of an input schema, and a value for it.
 type parameter struct {
 	schema object
-	value  func(*random) any
+	value  func(*choices) any
 }
 
 var parameters = []parameter{
-	{object{"type": "string"}, func(r *random) any { return oneOf(r, r.text(), "", " ") }},
+	{object{"type": "string"}, func(c *choices) any { return oneOf(c, "value", "", c.text("text"), "", " ") }},
 	{object{"type": "string", "description": "a city, \"quoted\" <or not>", "minLength": 1},
-		func(r *random) any { return r.text() }},
-	{object{"type": "integer"}, func(r *random) any { return oneOf(r, 0, -1, 7, int64(1)<<53-1) }},
-	{object{"type": "number", "minimum": -1000.5}, func(r *random) any { return oneOf[any](r, 0, 0.5, 1e-7, 3) }},
-	{object{"type": "boolean"}, func(r *random) any { return r.in(30) }},
-	{object{"type": []string{"string", "null"}}, func(r *random) any { return oneOf[any](r, nil, "x") }},
-	{object{"type": "string", "enum": []string{"celsius", "fahrenheit", ""}}, func(r *random) any {
-		return oneOf(r, "celsius", "")
+		func(c *choices) any { return c.text("text") }},
+	{object{"type": "integer"}, func(c *choices) any { return oneOf(c, "value", 0, 0, -1, 7, int64(1)<<53-1) }},
+	{object{"type": "number", "minimum": -1000.5}, func(c *choices) any { return oneOf[any](c, "value", 0, 0, 0.5, 1e-7, 3) }},
+	{object{"type": "boolean"}, func(c *choices) any { return c.chance("value", 30) }},
+	{object{"type": []string{"string", "null"}}, func(c *choices) any { return oneOf[any](c, "value", nil, nil, "x") }},
+	{object{"type": "string", "enum": []string{"celsius", "fahrenheit", ""}}, func(c *choices) any {
+		return oneOf(c, "value", "", "celsius", "")
 	}},
-	{object{"type": "array", "items": object{"type": "string"}}, func(r *random) any {
-		return oneOf[any](r, []any{}, []any{r.text()}, []any{"a", "", "b"})
+	{object{"type": "array", "items": object{"type": "string"}}, func(c *choices) any {
+		return oneOf[any](c, "value", []any{}, []any{}, []any{c.text("text")}, []any{"a", "", "b"})
 	}},
 	{object{"type": "object", "properties": object{"deep": object{"type": "array", "items": object{
-		"type": "object", "properties": object{"n": object{"type": "number"}}}}}}, func(r *random) any {
-		return oneOf[any](r, object{}, object{"deep": []any{}}, object{"deep": []any{object{"n": r.number()}, object{}}})
+		"type": "object", "properties": object{"n": object{"type": "number"}}}}}}, func(c *choices) any {
+		return oneOf[any](c, "value", object{}, object{}, object{"deep": []any{}},
+			object{"deep": []any{object{"n": c.anyNumber("number")}, object{}}})
 	}},
-	{object{"anyOf": []any{object{"type": "string"}, object{"type": "integer"}}}, func(r *random) any {
-		return oneOf[any](r, "x", 5)
+	{object{"anyOf": []any{object{"type": "string"}, object{"type": "integer"}}}, func(c *choices) any {
+		return oneOf[any](c, "value", 5, "x", 5)
 	}},
-	{object{"description": "anything"}, func(r *random) any { return r.value(3) }},
+	{object{"description": "anything"}, func(c *choices) any { return c.value("value", 3) }},
 }
 
 // tool is an offered tool, and what its parameters are.
@@ -131,47 +130,68 @@ type tool struct {
 var toolNames = []string{"get_weather", "read-file", "Search", "a", "x_1-Y", "list_airports", "zip7", "_private",
 	strings.Repeat("long_name_", 6) + "1234"}
 
-// tools returns tools with names of their own.
-func (r *random) tools() []tool {
-	names := r.Perm(len(toolNames))[:1+r.IntN(4)]
-	all := make([]tool, len(names))
-	for i, n := range names {
-		t := tool{name: toolNames[n], inputs: map[string]parameter{}}
-		properties, required := object{}, []string{}
-		for _, name := range []string{"city", "n", "options"}[:r.IntN(4)] {
-			p := oneOf(r, parameters...)
-			t.inputs[name], t.order = p, append(t.order, name)
-			properties[name] = p.schema
-			if r.in(50) {
-				required = append(required, name)
-			}
+// inputNames are the names of inputs of tools.
+var inputNames = []string{"city", "n", "options"}
+
+// tools returns tools with names of their own; at least one.
+func (c *choices) tools() []tool {
+	names := slices.Clone(toolNames)
+	c.shuffle("name", len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	var all []tool
+	c.list("tools", c.among(1, 2, 3, 4), func(i int) {
+		if i >= len(names) {
+			return
 		}
-		schema := object{"type": "object", "properties": properties}
-		if len(required) > 0 {
-			schema["required"] = required
+		name := string(rune('b' + i))
+		if c.chance("named", 100) {
+			name = names[i]
 		}
-		if r.in(30) {
-			schema["additionalProperties"] = false
-		}
-		t.wire = object{"name": t.name, "inputSchema": schema}
-		if r.in(75) {
-			t.wire["description"] = r.text()
-		}
-		if r.in(15) {
-			t.wire["title"] = "Tool " + t.name
-			t.wire["annotations"] = object{"readOnlyHint": true}
-		}
-		all[i] = t
+		all = append(all, c.tool(name))
+	})
+	if all == nil {
+		all = []tool{c.tool("b")}
 	}
 	return all
 }
 
+func (c *choices) tool(name string) tool {
+	t := tool{name: name, inputs: map[string]parameter{}}
+	properties, required := object{}, []string{}
+	c.list("properties", c.among(0, 1, 2, 3), func(i int) {
+		if i >= len(inputNames) {
+			return
+		}
+		name := inputNames[i]
+		p := parameters[c.index("form", len(parameters))]
+		t.inputs[name], t.order = p, append(t.order, name)
+		properties[name] = p.schema
+		if c.chance("required", 50) {
+			required = append(required, name)
+		}
+	})
+	schema := object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	if c.chance("closed", 30) {
+		schema["additionalProperties"] = false
+	}
+	t.wire = object{"name": t.name, "inputSchema": schema}
+	c.maybe("described", 75, func() { t.wire["description"] = c.text("text") })
+	if c.chance("annotated", 15) {
+		t.wire["title"] = "Tool " + t.name
+		t.wire["annotations"] = object{"readOnlyHint": true}
+	}
+	return t
+}
+
 // use returns an input for the tool.
-func (t *tool) use(r *random) object {
+func (c *choices) use(t *tool) object {
 	input := object{}
 	for _, name := range t.order {
-		if p := t.inputs[name]; r.in(85) || t.requires(name) {
-			input[name] = p.value(r)
+		with := c.maybe(name, 85, func() { input[name] = t.inputs[name].value(c) })
+		if !with && t.requires(name) {
+			c.part(name+" required", func() { input[name] = t.inputs[name].value(c) })
 		}
 	}
 	return input
@@ -195,8 +215,8 @@ const (
 	wav = "UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACA/wDAQKBggA=="
 )
 
-func (r *random) image() object {
-	if r.in(50) {
+func (c *choices) image(name string) object {
+	if c.chance(name, 50) {
 		return object{"type": "image", "data": png, "mimeType": "image/png"}
 	}
 	return object{"type": "image", "data": gif, "mimeType": "image/gif"}

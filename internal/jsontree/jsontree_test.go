@@ -13,9 +13,9 @@ import (
 )
 
 // shrink shrinks a text as long as fails holds for its value.
-func shrink(t *testing.T, from string, atOnce, attempts int, fails func(v any) bool) string {
+func shrink(t *testing.T, from string, atOnce int, fails func(v any) bool) string {
 	t.Helper()
-	s := Shrinker{AtOnce: atOnce, Attempts: attempts, Fails: func(candidates [][]byte) int {
+	s := Shrinker{AtOnce: atOnce, Fails: func(candidates [][]byte) int {
 		require.LessOrEqual(t, len(candidates), max(atOnce, 1))
 		return slices.IndexFunc(candidates, func(raw []byte) bool {
 			require.LessOrEqual(t, len(raw), len(from))
@@ -66,12 +66,6 @@ func TestShrinkKeepsOnlyWhatFails(t *testing.T) {
 		"a large number": {`{"n":[9007199254740991]}`, func(v any) bool {
 			return strings.Count(fmt.Sprint(v), "e+") > 0
 		}, `[1991254740991]`},
-		"a name in two places": {`{"uses":[{"id":"call-1"}],"results":[{"to":"call-1"}]}`, func(v any) bool {
-			uses, _ := json.Marshal(member(v, "uses"))
-			results, _ := json.Marshal(member(v, "results"))
-			one, two := strings.Split(string(uses), `"`), strings.Split(string(results), `"`)
-			return len(one) == 5 && len(two) == 5 && one[3] != "" && one[3] == two[3]
-		}, `{"uses":{"id":"a"},"results":{"to":"a"}}`},
 		"a limit": {`{"n":[100]}`, func(v any) bool {
 			n, err := strconv.Atoi(strings.Trim(fmt.Sprint(v), "map[n:]"))
 			return err == nil && n >= 16
@@ -81,11 +75,11 @@ func TestShrinkKeepsOnlyWhatFails(t *testing.T) {
 	} {
 		for _, atOnce := range []int{0, 8, 64} {
 			t.Run(fmt.Sprint(name, ", ", atOnce, " at once"), func(t *testing.T) {
-				got := shrink(t, c.from, atOnce, 1000, c.fails)
+				got := shrink(t, c.from, atOnce, c.fails)
 				if name != "a large number" && name != "everything" {
 					require.Equal(t, c.want, got)
 				}
-				require.Equal(t, got, shrink(t, c.from, 1, 1000, c.fails), "it does not depend on how many at once")
+				require.Equal(t, got, shrink(t, c.from, 1, c.fails), "it does not depend on how many at once")
 			})
 		}
 	}
@@ -102,30 +96,8 @@ func depth(v any) int {
 	return 1 + depth(list[0])
 }
 
-func TestShrinkLimitsItsAttempts(t *testing.T) {
-	tried := 0
-	s := Shrinker{Attempts: 5, Fails: func([][]byte) int { tried++; return -1 }}
-	const whole = `{"a":[1,2,3],"b":[4,5,6],"c":"text"}`
-	require.Equal(t, whole, string(s.Shrink([]byte(whole))), "nothing smaller fails")
-	require.Equal(t, 5, tried)
-	require.Equal(t, "not JSON", string(s.Shrink([]byte("not JSON"))))
-}
-
-func TestCandidatesAreRepaired(t *testing.T) {
-	s := Shrinker{Attempts: 100, AtOnce: 4,
-		Repair: func(raw []byte) []byte {
-			if !strings.HasPrefix(string(raw), `[`) {
-				return nil
-			}
-			return []byte(strings.ReplaceAll(string(raw), `""`, `0`))
-		},
-		Fails: func(candidates [][]byte) int {
-			return slices.IndexFunc(candidates, func(raw []byte) bool {
-				require.NotContains(t, string(raw), `""`)
-				return strings.Contains(string(raw), "0")
-			})
-		}}
-	require.Equal(t, `[0]`, string(s.Shrink([]byte(`["one","two",["three"]]`))))
+func TestATextThatIsNotJSONIsNotShrunk(t *testing.T) {
+	require.Equal(t, "not JSON", string((&Shrinker{}).Shrink([]byte("not JSON"))))
 }
 
 func TestDuplicateMembersAreKept(t *testing.T) {

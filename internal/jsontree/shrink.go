@@ -14,30 +14,17 @@ type Shrinker struct {
 	Fails func(candidates [][]byte) int
 	// AtOnce is the most candidates that one call of Fails gets; 0 for one. It changes the speed, not the result.
 	AtOnce int
-	// Attempts limits the calls of Fails.
-	Attempts int
-	// Repair returns the valid value closest to a candidate, which may be the candidate; nil for none. Nil
-	// repairs nothing: every candidate is tested.
-	Repair func(candidate []byte) []byte
-	// Simpler returns further values to try in place of one, which it must not change; nil for none.
-	Simpler func(*Node) []*Node
 
 	tried map[string]bool
 
-	// The steps at the last place.
-	of    *Node
-	place int
-	steps []step
+	// The smaller values in place of the one at the last place; nil removes it.
+	of      *Node
+	place   int
+	smaller []*Node
 }
 
-// step is a smaller value in place of one, or of all that equal it; nil removes the one.
-type step struct {
-	value      *Node
-	everywhere bool
-}
-
-// Shrink returns the smallest value it finds that fails. With enough attempts, no single step makes it smaller. A text
-// that is not JSON is returned unchanged.
+// Shrink returns the smallest value it finds that fails: no single step makes it smaller. A text that is not JSON is
+// returned unchanged.
 func (s *Shrinker) Shrink(raw []byte) []byte {
 	root, err := Parse(raw)
 	if err != nil {
@@ -59,42 +46,34 @@ type candidate struct {
 	holder *Node
 	raw    []byte
 	at     cursor
-	keys   []string // in Shrinker.tried
 }
 
 // pass tries every step at every place once, outer places first. After a success it repeats the place.
 func (s *Shrinker) pass(holder *Node) (best *Node, shrunk bool) {
 	at, size := cursor{}, 1
-	for s.Attempts > 0 {
+	for {
 		var some []candidate
+		var raws [][]byte
 		for len(some) < size {
 			c := s.next(holder, &at)
 			if c == nil {
 				break
 			}
-			some = append(some, *c)
+			some, raws = append(some, *c), append(raws, c.raw)
 		}
 		if len(some) == 0 {
-			break
+			return holder, shrunk
 		}
-		raws := make([][]byte, len(some))
-		for i := range some {
-			raws[i] = some[i].raw
-		}
-		s.Attempts--
 		i := s.Fails(raws)
 		if i < 0 {
 			size = min(2*size, max(s.AtOnce, 1))
 			continue
 		}
 		for _, later := range some[i+1:] {
-			for _, key := range later.keys {
-				delete(s.tried, key) // It may be a candidate again.
-			}
+			delete(s.tried, string(later.raw)) // It may be a candidate again.
 		}
 		holder, shrunk, at, size = some[i].holder, true, cursor{place: some[i].at.place}, max(size/2, 1)
 	}
-	return holder, shrunk
 }
 
 // next returns the next untested candidate from the cursor on, which it moves; nil at the end.
@@ -111,7 +90,9 @@ func (s *Shrinker) next(holder *Node, at *cursor) *candidate {
 			continue
 		}
 		at.step++
-		if c := s.candidate(smaller, here); c != nil && smallerThan(c.raw, best) {
+		c := &candidate{smaller, smaller.Items[0].Bytes(), here}
+		if !s.tried[string(c.raw)] && smallerThan(c.raw, best) {
+			s.tried[string(c.raw)] = true
 			return c
 		}
 	}
@@ -122,123 +103,32 @@ func smallerThan(a, b []byte) bool {
 	return len(a) < len(b) || len(a) == len(b) && bytes.Compare(a, b) < 0
 }
 
-// candidate repairs a smaller value; nil if that is impossible or was tested.
-func (s *Shrinker) candidate(smaller *Node, at cursor) *candidate {
-	c := &candidate{holder: smaller, raw: smaller.Items[0].Bytes(), at: at}
-	if !s.first(c) || s.Repair == nil {
-		return c.unless(len(c.keys) == 0)
-	}
-	repaired := s.Repair(c.raw)
-	if bytes.Equal(repaired, c.raw) {
-		return c
-	}
-	root, err := Parse(repaired)
-	if err != nil {
-		return nil
-	}
-	c.holder, c.raw = &Node{Kind: '[', Items: []*Node{root}}, repaired
-	return c.unless(!s.first(c))
-}
-
-// first reports whether the candidate was not tested before, and notes that it is now.
-func (s *Shrinker) first(c *candidate) bool {
-	key := string(c.raw)
-	if s.tried[key] {
-		return false
-	}
-	s.tried[key] = true
-	c.keys = append(c.keys, key)
-	return true
-}
-
-func (c *candidate) unless(no bool) *candidate {
-	if no {
-		return nil
-	}
-	return c
-}
-
 // edited returns a copy of the holder after one step at one place; nil after the last step, and false after the last
 // place.
 func (s *Shrinker) edited(holder *Node, at cursor) (smaller *Node, more bool) {
-	if s.steps == nil || s.of != holder || s.place != at.place {
+	if s.smaller == nil || s.of != holder || s.place != at.place {
 		n := at.place
 		p := placeOf(holder, &n)
 		if p == nil {
 			return nil, false
 		}
-		s.of, s.place, s.steps = holder, at.place, s.stepsAt(holder, p, at.place == 0)
+		s.of, s.place, s.smaller = holder, at.place, alternatives(p.Value())
+		if at.place > 0 {
+			s.smaller = slices.Insert(s.smaller, 0, (*Node)(nil)) // The root cannot be removed.
+		}
 	}
-	if at.step >= len(s.steps) {
+	if at.step >= len(s.smaller) {
 		return nil, true
 	}
 	smaller = holder.Clone()
-	index, n := at.place, s.steps[at.step]
-	switch p := placeOf(smaller, &index); {
-	case n.value == nil:
+	index := at.place
+	p := placeOf(smaller, &index)
+	if n := s.smaller[at.step]; n != nil {
+		p.Replace(n.Clone())
+	} else {
 		p.Holder.Remove(p.I)
-	case n.everywhere:
-		old := p.Value().Text
-		eachText(smaller, func(text *string) {
-			if *text == old {
-				*text = n.value.Text
-			}
-		})
-	default:
-		p.Replace(n.value.Clone())
 	}
 	return smaller, true
-}
-
-// stepsAt are the steps at a place. The root cannot be removed.
-func (s *Shrinker) stepsAt(holder *Node, p *Place, root bool) []step {
-	steps := []step{}
-	if !root {
-		steps = append(steps, step{})
-	}
-	smaller := alternatives(p.Value())
-	if s.Simpler != nil {
-		smaller = append(smaller, s.Simpler(p.Value())...)
-	}
-	for _, n := range smaller {
-		steps = append(steps, step{n, false})
-	}
-	if p.Value().Type() != "string" {
-		return steps
-	}
-	count := map[string]int{}
-	eachText(holder, func(text *string) { count[*text]++ })
-	here := p.Value().Text
-	if count[here] < 2 {
-		return steps
-	}
-	var names []string // that it could have, too
-	for text, times := range count {
-		if times > 1 && smallerThan([]byte(text), []byte(here)) && len(text) > len(`""`) {
-			names = append(names, text)
-		}
-	}
-	for letter := 'a'; letter <= 'z'; letter++ { // the first that no other value has
-		if name := `"` + string(letter) + `"`; count[name] == 0 {
-			names = append(names, name)
-			break
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		steps = append(steps, step{&Node{Text: name}, true})
-	}
-	return steps
-}
-
-// eachText calls f with the literal of each string inside of a value.
-func eachText(n *Node, f func(text *string)) {
-	for _, item := range n.Items {
-		if item.Type() == "string" {
-			f(&item.Text)
-		}
-		eachText(item, f)
-	}
 }
 
 // placeOf returns the nth of the [Places] inside of a value; nil if there are fewer.
