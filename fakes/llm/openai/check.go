@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,15 +15,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// chatMembers are the members of a request: API reference of 2026.
-var chatMembers = jsonvalue.Set(`
-	audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages metadata
-	modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key
-	prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed
-	service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user
-	verbosity web_search_options
-`)
-
 // Check applies the rules that the API is known to enforce: members, parameters, model, tools, messages, history. The
 // order is our own.
 func (c chat) Check(req *dialect.Request) *dialect.Error {
@@ -32,21 +22,18 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 	if refused != nil {
 		return refused
 	}
-	q.style = c.style
+	q.style, q.model = c.style, req.Model
 	return codecs.First(q,
 		checkMembers, checkParameters, checkFormat, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory)
 }
 
 func checkMembers(q *request) *dialect.Error {
-	var unknown []string
 	if q.style.isOpenAI {
-		unknown = q.Unknown(chatMembers)
+		if err := chatAPI.CheckKnown(q.node, "chat", ""); err != nil {
+			return err
+		}
 	}
 	switch {
-	case len(unknown) == 1:
-		return invalid("", "", "Unrecognized request argument supplied: %s", unknown[0])
-	case len(unknown) > 1:
-		return invalid("", "", "Unrecognized request arguments supplied: %s", strings.Join(unknown, ", "))
 	case q.model == "":
 		return invalid("", "", "you must provide a model parameter")
 	case !q.Has("messages"):
@@ -61,25 +48,23 @@ func checkMembers(q *request) *dialect.Error {
 // parameters need others. Ollama takes max_tokens -1, and OpenRouter both limits of tokens.
 func checkParameters(q *request) *dialect.Error {
 	if !q.style.isOpenAI {
-		return cmp.Or(outOfRange("temperature", q.temperature, 0, 2), checkStreamOptions(q.Members))
+		return cmp.Or(chatAPI.CheckValues(q.node, "chat", "", "temperature"), checkStreamOptions(q.node))
 	}
-	for _, err := range []*dialect.Error{outOfRange("temperature", q.temperature, 0, 2), outOfRange("n", q.n, 1, 128),
-		outOfRange("max_tokens", q.maxTokens, 1, math.MaxInt64),
-		outOfRange("max_completion_tokens", q.maxCompleted, 1, math.MaxInt64)} {
-		if err != nil {
+	for _, names := range [][]string{{"temperature", "n"}, nil} {
+		if err := chatAPI.CheckValues(q.node, "chat", "", names...); err != nil {
 			return err
 		}
 	}
-	switch {
-	case q.maxTokens != nil && q.maxCompleted != nil:
+	switch stop := q.Strings("stop"); {
+	case q.Has("max_tokens") && q.Has("max_completion_tokens"):
 		return invalid("max_tokens", "invalid_parameter_combination",
 			"Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
-	case len(q.stop) > 4:
-		return tooLong("stop", "array", "an", 4, len(q.stop))
-	case q.Has("stream_options") && !q.stream:
+	case len(stop) > 4:
+		return tooLong("stop", "array", "an", 4, len(stop))
+	case q.Has("stream_options") && !q.Bool("stream"):
 		return streamOnly()
 	}
-	return checkStreamOptions(q.Members)
+	return checkStreamOptions(q.node)
 }
 
 // checkFormat refuses JSON mode without the word in a message. Compatible servers differ.
@@ -91,8 +76,8 @@ func checkFormat(q *request) *dialect.Error {
 		"type 'json_object'.")
 }
 
-// checkFormat is the same rule for Responses, where the instructions do not count.
-func (q *responsesRequest) checkFormat() *dialect.Error {
+// checkFlatFormat is the same rule for Responses, where the instructions do not count.
+func checkFlatFormat(q *request) *dialect.Error {
 	if !q.style.isOpenAI || mentionsJSON(q.Object("text").Object("format"), q.Raw("input")) {
 		return nil
 	}
@@ -111,12 +96,13 @@ func streamOnly() *dialect.Error {
 }
 
 // checkStreamOptions refuses options of a wrong type.
-func checkStreamOptions(body jsonvalue.Members) *dialect.Error {
-	var options jsonvalue.Members
-	r := newReader()
-	r.Read(body, "", "stream_options", &options)
-	r.ReadAll(options, "stream_options", "include_usage", new(bool), "include_obfuscation", new(bool))
-	return r.Err
+func checkStreamOptions(body *node) *dialect.Error {
+	raw := body.Raw("stream_options")
+	if !jsonvalue.IsGiven(raw) {
+		return nil
+	}
+	_, err := chatAPI.ReadAt("stream_options", raw)
+	return err
 }
 
 func checkMessages(q *request) *dialect.Error {
@@ -141,8 +127,8 @@ func (q *request) checkIDs(m *message) *dialect.Error {
 	for _, c := range m.calls {
 		ids = append(ids, c.id)
 	}
-	if m.role == "tool" {
-		ids = append(ids, m.toolCallID)
+	if m.Kind == "tool" {
+		ids = append(ids, m.Text("tool_call_id"))
 	}
 	for _, id := range ids {
 		if !mistralCallID.MatchString(id) {
@@ -162,24 +148,24 @@ var allowedParts = map[string][]string{
 }
 
 func (m *message) check(i int, s *style) *dialect.Error {
-	allowed, known := allowedParts[m.role]
+	allowed, known := allowedParts[m.Kind]
 	if !known {
-		return unsupported(m.path+".role", m.role, "system", "assistant", "user", "function", "tool", "developer")
+		return unsupported(m.Path+".role", m.Kind, "system", "assistant", "user", "function", "tool", "developer")
 	}
 	switch {
-	case m.Has("tool_calls") && m.role != "assistant":
-		return ours(m.path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.path)
+	case m.Has("tool_calls") && m.Kind != "assistant":
+		return ours(m.Path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.Path)
 	case m.Has("tool_calls") && len(m.calls) == 0 && s.isOpenAI:
-		return emptyArray(m.path + ".tool_calls")
-	case m.role == "function" && m.name == "":
+		return emptyArray(m.Path + ".tool_calls")
+	case m.Kind == "function" && m.Text("name") == "":
 		return invalid(fmt.Sprintf("messages.[%d].name", i), "missing_required_parameter",
-			"Missing required parameter: '%s.name'.", m.path)
+			"Missing required parameter: '%s.name'.", m.Path)
 	case m.empty():
 		return invalid(fmt.Sprintf("messages.[%d].content", i), "",
 			"Invalid value for 'content': expected a string, got null.")
 	}
-	for _, p := range m.parts {
-		if err := p.check(allowed, s); err != nil {
+	for _, p := range m.List("content") {
+		if err := checkPart(&p, allowed, s); err != nil {
 			return err
 		}
 	}
@@ -188,20 +174,20 @@ func (m *message) check(i int, s *style) *dialect.Error {
 
 // empty reports whether a message has no content, and nothing that replaces an assistant's.
 func (m *message) empty() bool {
-	if m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.Has("audio") || m.reasoning != "") {
+	if m.Kind == "assistant" && (len(m.calls) > 0 || m.Has("refusal") || m.Has("audio") || reasoningOf(m.node) != "") {
 		return false
 	}
-	return !m.hasText && len(m.parts) == 0
+	return !m.IsText("content") && len(m.List("content")) == 0
 }
 
-// check leaves it to compatible servers which parts they know. They also accept the URL of an image as a string.
-func (p *part) check(allowed []string, s *style) *dialect.Error {
-	kind := p.Text("type")
+// checkPart leaves it to compatible servers which parts they know. They also accept the URL of an image as a string.
+func checkPart(p *node, allowed []string, s *style) *dialect.Error {
+	kind := p.Kind
 	if s.isOpenAI && !slices.Contains(allowed, kind) {
-		return unsupported(p.path+".type", kind, allowed...)
+		return unsupported(p.Path+".type", kind, allowed...)
 	}
 	if kind == "text" && !jsonvalue.IsKind(p.Raw("text"), '"') {
-		return missing(p.path, "text")
+		return missing(p.Path, "text")
 	}
 	if kind != "image_url" {
 		return nil
@@ -209,16 +195,16 @@ func (p *part) check(allowed []string, s *style) *dialect.Error {
 	image := p.Object("image_url")
 	url := image.Text("url")
 	if !s.isOpenAI {
-		url = p.imageURL()
+		url = imageURL(p)
 	}
 	if url == "" {
-		return missing(p.path, "image_url.url")
+		return missing(p.Path, "image_url.url")
 	}
 	if _, data, err := dataURI(url); !errors.Is(err, errNotData) && len(data) == 0 { // sipherxyz/comfyui-art-venture#75
-		return invalid(p.path+".image_url.url", "invalid_base64", "Invalid base64 image_url.")
+		return invalid(p.Path+".image_url.url", "invalid_base64", "Invalid base64 image_url.")
 	}
 	if s.isOpenAI {
-		return checkDetail(image, p.path+".image_url.detail")
+		return checkDetail(image, p.Path+".image_url.detail")
 	}
 	return nil
 }
@@ -245,7 +231,7 @@ func (c *toolCall) check(s *style) *dialect.Error {
 	case c.name == "":
 		return missing(c.inner(), "name")
 	case !jsonvalue.IsKind(c.arguments, '"') && !(s.isMistral && jsonvalue.IsKind(c.arguments, '{')):
-		return wrongType(c.inner()+".arguments", "a string", jsonvalue.JSONName(c.arguments))
+		return wrongType(c.inner()+".arguments", "a string", c.arguments)
 	}
 	return checkName(c.inner()+".name", c.name)
 }
@@ -264,18 +250,19 @@ func checkHistory(q *request) *dialect.Error {
 	var called, unanswered []string // ids of the last assistant message's calls
 	for i := range q.messages {
 		m := &q.messages[i]
-		if m.role == "tool" {
+		if m.Kind == "tool" {
+			id := m.Text("tool_call_id")
 			switch {
 			case len(called) == 0 && q.style.isMistral && i > 0:
-				return disordered("Unexpected role 'tool' after role '%s'", q.messages[i-1].role)
+				return disordered("Unexpected role 'tool' after role '%s'", q.messages[i-1].Kind)
 			case len(called) == 0:
 				return invalid(fmt.Sprintf("messages.[%d].role", i), "", "Invalid parameter: messages with role 'tool' must be a "+
 					"response to a prece"+"eding message with 'tool_calls'.")
-			case !slices.Contains(called, m.toolCallID):
+			case !slices.Contains(called, id):
 				return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "", "Invalid parameter: 'tool_call_id' of '%s' not "+
-					"found in 'tool_calls' of previous message.", m.toolCallID)
+					"found in 'tool_calls' of previous message.", id)
 			}
-			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == m.toolCallID })
+			unanswered = slices.DeleteFunc(unanswered, func(open string) bool { return open == id })
 			continue
 		}
 		if err := q.checkAnswered(unanswered, i); err != nil {
@@ -332,21 +319,26 @@ func checkModel(q *request) *dialect.Error {
 		return nil
 	}
 	switch {
-	case q.maxTokens != nil:
+	case q.Has("max_tokens"):
 		return invalid("max_tokens", "unsupported_parameter",
 			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
-	case codecs.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model):
+	case fixesTemperature(q):
 		return invalid("temperature", "unsupported_value", "Unsupported value: 'temperature' does not support %v with this "+
-			"model. Only the default (1) value is supported.", *q.temperature)
-	case len(q.stop) > 0 && withoutStop.MatchString(q.model):
+			"model. Only the default (1) value is supported.", *q.Number("temperature"))
+	case len(stops(q.node)) > 0 && withoutStop.MatchString(q.model):
 		return unsupportedParameter("stop")
 	}
 	return nil
 }
 
-// checkModel is the same rule for Responses.
-func (q *responsesRequest) checkModel() *dialect.Error {
-	if codecs.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model) && !chatModel.MatchString(q.model) {
+// fixesTemperature reports whether a temperature is given that the model does not accept.
+func fixesTemperature(q *request) bool {
+	return codecs.Outside(q.Number("temperature"), 1, 1) && fixedTemperature.MatchString(q.model)
+}
+
+// checkFlatModel is the same rule for Responses.
+func checkFlatModel(q *request) *dialect.Error {
+	if fixesTemperature(q) && !chatModel.MatchString(q.model) {
 		return unsupportedParameter("temperature")
 	}
 	return nil

@@ -19,7 +19,7 @@ func (t *tool) checkParameters(member string, strict bool) *dialect.Error {
 	path := t.path + "." + member
 	var top jsonvalue.Members
 	if jsonvalue.ReadPart(t.parameters, &top) != nil {
-		return wrongType(path, "an object", jsonvalue.JSONName(t.parameters))
+		return wrongType(path, "an object", t.parameters)
 	}
 	why := ""
 	switch kind := top.Text("type"); {

@@ -120,7 +120,7 @@ func readChoice(q jsonvalue.Members) (choice jsonvalue.Members, refused *dialect
 		return nil, refused
 	}
 	if q.Read("tool_choice", &choice) != nil {
-		return nil, wrongType("tool_choice", "one of a string or object", jsonvalue.JSONName(raw))
+		return nil, wrongType("tool_choice", "one of a string or object", raw)
 	}
 	return choice, nil
 }

@@ -21,17 +21,14 @@ func (c chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.E
 	if refused != nil {
 		return nil, refused
 	}
-	q.model = cmp.Or(deployment(r.URL), q.model)
 	req := &dialect.Request{
-		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: toolChoice(q.Members, false), MaxTokens: q.maxCompleted,
-		Temperature:   q.temperature,
-		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
+		Dialect: dialect.OpenAIChat, Model: cmp.Or(deployment(r.URL), q.Text("model")),
+		ToolChoice: toolChoice(q.Members, false), Temperature: q.Number("temperature"), StopSequences: stops(q.node),
+		MaxTokens: cmp.Or(q.Integer("max_completion_tokens"), q.Integer("max_tokens")), Stream: q.Bool("stream"),
+		Body: body, Header: r.Header, Decoded: q,
 	}
 	if c.isMistral && req.ToolChoice == "any" {
 		req.ToolChoice = dialect.ChoiceRequired
-	}
-	if req.MaxTokens == nil {
-		req.MaxTokens = q.maxTokens
 	}
 	req.Messages = slices.Grow(req.Messages, len(q.messages))
 	var system []string
@@ -39,20 +36,21 @@ func (c chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.E
 	for i := range q.messages {
 		m := &q.messages[i]
 		wasInResults := inResults
-		inResults = m.role == "tool" || m.role == "function"
+		inResults = m.Kind == "tool" || m.Kind == "function"
 		switch {
-		case m.role == "system" || m.role == "developer":
+		case m.Kind == "system" || m.Kind == "developer":
 			system = append(system, dialect.PlainText(m.blocks()))
 		case inResults:
 			if !wasInResults {
-				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.path})
+				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.Path})
 			}
 			turn := &req.Messages[len(req.Messages)-1]
 			turn.Content = append(turn.Content, dialect.Block{
-				Type: dialect.ToolResult, ID: m.toolCallID, Name: m.name, Content: m.blocks(), Raw: m.raw, Path: m.path})
+				Type: dialect.ToolResult, ID: m.Text("tool_call_id"), Name: m.Text("name"), Content: m.blocks(),
+				Raw: m.JSON, Path: m.Path})
 		default:
-			role := dialect.Role(m.role) // Check refuses an unknown role; the journal keeps it
-			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: m.blocks(), Path: m.path})
+			role := dialect.Role(m.Kind) // Check refuses an unknown role; the journal keeps it
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: m.blocks(), Path: m.Path})
 		}
 	}
 	req.System = strings.Join(system, "\n\n")
@@ -91,19 +89,33 @@ func toolChoice(q jsonvalue.Members, flat bool) string {
 	return string(q.Raw("tool_choice"))
 }
 
+// stops returns the stop sequences: a string or several.
+func stops(q *node) []string {
+	if q.IsText("stop") {
+		return []string{q.Text("stop")}
+	}
+	return q.Strings("stop")
+}
+
+// reasoningOf returns the thinking in a message of compatible servers.
+func reasoningOf(m *node) string { return cmp.Or(m.Text("reasoning_content"), m.Text("reasoning")) }
+
 // blocks returns a message's content and calls.
 func (m *message) blocks() (all []dialect.Block) {
-	if m.reasoning != "" {
-		all = append(all, dialect.Block{Type: dialect.Thinking, Text: m.reasoning, Path: m.path})
+	add := func(kind dialect.BlockType, text, member string) {
+		all = append(all, dialect.Block{Type: kind, Text: text, Path: m.Path + member})
 	}
-	if m.hasText {
-		all = append(all, dialect.Block{Type: dialect.Text, Text: m.text, Path: m.path + ".content"})
+	if text := reasoningOf(m.node); text != "" {
+		add(dialect.Thinking, text, "")
 	}
-	for i := range m.parts {
-		all = append(all, m.parts[i].block())
+	if m.IsText("content") {
+		add(dialect.Text, m.Text("content"), ".content")
 	}
-	if m.refusal != nil {
-		all = append(all, dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
+	for _, p := range m.List("content") {
+		all = append(all, chatBlock(&p))
+	}
+	if m.Has("refusal") {
+		add(dialect.Text, m.Text("refusal"), ".refusal")
 	}
 	for _, c := range m.calls {
 		all = append(all, dialect.Block{
@@ -120,22 +132,22 @@ func (c *toolCall) input() json.RawMessage {
 }
 
 // imageURL returns the URL of an image, which Mistral also accepts as a string.
-func (p *part) imageURL() string {
+func imageURL(p *node) string {
 	if url := p.Text("image_url"); url != "" {
 		return url
 	}
 	return p.Object("image_url").Text("url")
 }
 
-// block reads a part. Files and unknown parts become Other. Mistral's thinking is an array of texts.
-func (p *part) block() dialect.Block {
-	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
-	switch kind := p.Text("type"); kind {
+// chatBlock reads a part. Files and unknown parts become Other. Mistral's thinking is an array of texts.
+func chatBlock(p *node) dialect.Block {
+	b := dialect.Block{Type: dialect.Other, Raw: p.JSON, Path: p.Path}
+	switch kind := p.Kind; kind {
 	case "text", "refusal":
 		b.Type, b.Text = dialect.Text, p.Text(kind)
 	case "image_url":
 		b.Type = dialect.Image
-		url := p.imageURL()
+		url := imageURL(p)
 		mimeType, data, err := dataURI(url)
 		if err == nil {
 			b.MimeType, b.Data = mimeType, data
@@ -146,13 +158,13 @@ func (p *part) block() dialect.Block {
 		b.Type, b.Text = dialect.Thinking, textOf(p.Raw("thinking"))
 	case "input_audio":
 		b.Type = dialect.Audio
-		b.MimeType, b.Data = p.audio()
+		b.MimeType, b.Data = audioOf(p)
 	}
 	return b
 }
 
-// audio returns the type and the data of a sound. The data are nil if they are not base64.
-func (p *part) audio() (mimeType string, data []byte) {
+// audioOf returns the type and the data of a sound. The data are nil if they are not base64.
+func audioOf(p *node) (mimeType string, data []byte) {
 	audio := p.Object("input_audio")
 	if mimeType = "audio/" + audio.Text("format"); mimeType == "audio/mp3" {
 		mimeType = "audio/mpeg"

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -43,8 +45,8 @@ func (m models) embeddings(body []byte) dialect.Answer {
 	case refused != nil:
 	case q.EncodingFormat != "" && q.EncodingFormat != "float" && q.EncodingFormat != "base64":
 		refused = unsupported("encoding_format", q.EncodingFormat, "float", "base64")
-	case q.Dimensions != nil:
-		refused = outOfRange("dimensions", q.Dimensions, 1, maxDimensions)
+	case codecs.Outside(q.Dimensions, 1, maxDimensions):
+		refused = outside("dimensions", *q.Dimensions, "1", strconv.Itoa(maxDimensions))
 	}
 	if refused != nil {
 		return m.EncodeError(refused)
@@ -75,7 +77,7 @@ func embedded(raw json.RawMessage) ([]string, *dialect.Error) {
 		return nil, missing("", "input")
 	}
 	if json.Unmarshal(raw, &all) != nil {
-		return nil, wrongType("input", "one of a string or array", jsonvalue.JSONName(raw))
+		return nil, wrongType("input", "one of a string or array", raw)
 	}
 	if len(all) > 0 && !jsonvalue.IsKind(all[0], '"') && !jsonvalue.IsKind(all[0], '[') { // the tokens of one
 		all = []json.RawMessage{raw}

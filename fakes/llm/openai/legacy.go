@@ -1,29 +1,11 @@
 package openai
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
-
-// legacyFunction reads one of functions, which tools replaced in 2023.
-func (r *reader) legacyFunction(raw json.RawMessage, path string) tool {
-	t := tool{path: path, kind: "function", legacy: true, flat: r.Object(raw, path)}
-	r.ReadAll(t.flat, path, "name", &t.name, "description", &t.description)
-	t.parameters = t.flat.Raw("parameters")
-	return t
-}
-
-// legacyCall reads the function_call of an assistant's message.
-func (r *reader) legacyCall(raw json.RawMessage, path string) toolCall {
-	c := toolCall{path: path, kind: "function", legacy: true, raw: raw}
-	o := r.Object(raw, path)
-	r.Read(o, path, "name", &c.name)
-	c.arguments = o.Raw("arguments")
-	return c
-}
 
 // functionCall returns the choice of a function, like toolChoice.
 func functionCall(q jsonvalue.Members) string {
@@ -54,7 +36,7 @@ func checkFunctionCall(q *request) *dialect.Error {
 		return nil
 	case isText || q.Read("function_call", &choice) != nil:
 		return ours("function_call", "invalid_value",
-			"function_call is %s: want auto, none, or an object with a name", raw)
+			"function_call is %s: expected auto, none, or an object with a name", raw)
 	case !slices.ContainsFunc(q.tools, func(t tool) bool { return t.legacy && t.name == choice.Text("name") }):
 		return ours("function_call", "invalid_value", "function_call is the function %q: no such function is among the "+
 			"functions", choice.Text("name"))

@@ -1,46 +1,113 @@
 package openai
 
 import (
+	_ "embed"
 	"encoding/json"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// request is a request body as OpenAI documents it. [chat.Check] judges what the parser reads leniently.
+type node = codecs.Node
+
+//go:embed fields.txt
+var fields string
+
+// chatAPI and responsesAPI have the members of the API reference of 2026, in fields.txt.
+var (
+	chatAPI      = api("chat", refuseArguments)
+	responsesAPI = api("responses", refuseMember)
+)
+
+func api(root string, unknown func(path string, names []string) *dialect.Error) *codecs.API {
+	return &codecs.API{Table: codecs.NewTable(fields), Root: root, Kind: kind, Unreadable: unreadable,
+		WrongType: wrongType, Unknown: unknown, Outside: outside}
+}
+
+// kind returns the role of a message, and the type of anything else. An item's is optional if it is a message or a
+// reference.
+func kind(object string, o jsonvalue.Members) string {
+	switch written := o.Text("type"); {
+	case object == "message":
+		return o.Text("role")
+	case object != "item" || written != "":
+		return written
+	case o.Has("role") || o.Has("content"):
+		return "message"
+	}
+	return "item_reference"
+}
+
+// request is a request to a server. Its checks judge what is read leniently.
 type request struct {
-	jsonvalue.Members
-	style                   *style // of the server whose rules apply
-	model                   string
-	messages                []message
-	tools                   []tool
-	stream                  bool
-	temperature             *float64
-	maxTokens, maxCompleted *int64
-	n                       *int64
-	stop                    []string
+	*node
+	style    *style // of the server whose rules apply
+	model    string // also of the path
+	tools    []tool
+	messages []message // of Chat Completions
 }
 
+// message is a message of Chat Completions, and its calls.
 type message struct {
-	jsonvalue.Members
-	raw        json.RawMessage
-	path       string
-	role       string
-	toolCallID string
-	text       string // string content
-	hasText    bool
-	parts      []part // array content
-	refusal    *string
-	calls      []toolCall
-	name       string // of the function, if the role is function
-	reasoning  string // of compatible servers
+	*node
+	calls []toolCall
 }
 
-type part struct {
-	jsonvalue.Members
-	path string
-	raw  json.RawMessage
+func parse(body []byte) (*request, *dialect.Error) {
+	q, refused := chatAPI.Read(body)
+	if refused != nil {
+		return nil, refused
+	}
+	all := q.List("messages")
+	messages := make([]message, len(all))
+	for i := range all {
+		messages[i] = message{&all[i], callsOf(&all[i])}
+	}
+	return &request{node: q, tools: toolsOf(q, false), messages: messages}, nil
+}
+
+func parseResponses(body []byte) (*request, *dialect.Error) {
+	q, refused := responsesAPI.Read(body)
+	if refused != nil {
+		return nil, refused
+	}
+	return &request{node: q, tools: toolsOf(q, true)}, nil
+}
+
+type tool struct {
+	path, kind, name, description string
+	parameters                    json.RawMessage
+	strict, legacy                bool  // legacy: one of functions
+	flat                          *node // in Responses and in functions: the tool itself
+}
+
+// toolsOf returns the tools, then the functions, which tools replaced in 2023.
+func toolsOf(q *node, flat bool) (all []tool) {
+	tools, functions := q.List("tools"), q.List("functions")
+	for i := range tools {
+		n := &tools[i]
+		t := tool{path: n.Path, kind: n.Kind}
+		if t.flat = n; flat {
+			t.define(n)
+		} else {
+			t.define(n.At(memberOf(n.Kind)))
+		}
+		all = append(all, t)
+	}
+	for i := range functions {
+		t := tool{path: functions[i].Path, kind: "function", legacy: true, flat: &functions[i]}
+		t.define(t.flat)
+		t.strict = false
+		all = append(all, t)
+	}
+	return all
+}
+
+func (t *tool) define(n *node) {
+	t.name, t.description, t.strict, t.parameters = n.Text("name"), n.Text("description"), n.Bool("strict"),
+		n.Raw("parameters")
 }
 
 type toolCall struct {
@@ -50,93 +117,22 @@ type toolCall struct {
 	legacy               bool            // a function_call, which has no id
 }
 
-type tool struct {
-	path, kind, name, description string
-	parameters                    json.RawMessage
-	strict, legacy                bool              // legacy: one of functions
-	flat                          jsonvalue.Members // in Responses and in functions: the tool itself
-}
-
-// parse refuses members of an undocumented type, as the API does before all other checks.
-func parse(body []byte) (*request, *dialect.Error) {
-	q := new(request)
-	var err error
-	if q.Members, err = jsonvalue.ReadMembers(body); err != nil {
-		return nil, unreadable(body, err)
+// callsOf returns the calls of a message, and its function_call.
+func callsOf(m *node) (all []toolCall) {
+	for _, n := range m.List("tool_calls") {
+		called := n.At(memberOf(n.Kind))
+		c := toolCall{path: n.Path, id: n.Text("id"), kind: n.Kind, name: called.Text("name"), raw: n.JSON,
+			arguments: called.Raw("arguments")}
+		if c.kind == "custom" { // takes a text
+			c.arguments = called.Raw("input")
+		}
+		all = append(all, c)
 	}
-	if q.Members == nil {
-		return nil, ours("", "", "the body is null: want a JSON object")
+	for _, n := range m.List("function_call") {
+		all = append(all, toolCall{path: n.Path, kind: "function", name: n.Text("name"), raw: n.JSON,
+			arguments: n.Raw("arguments"), legacy: true})
 	}
-	r := newReader()
-	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "temperature", &q.temperature,
-		"max_tokens", &q.maxTokens, "max_completion_tokens", &q.maxCompleted, "n", &q.n)
-	if jsonvalue.IsKind(q.Raw("stop"), '"') {
-		q.stop = []string{q.Text("stop")}
-	} else if q.Read("stop", &q.stop) != nil {
-		r.Refuse("stop", "a string or an array of strings", q.Raw("stop"))
-	}
-	q.messages = codecs.List(&r.Reader, q.Members, "", "messages", r.message)
-	q.tools = codecs.List(&r.Reader, q.Members, "", "tools", r.tool)
-	r.Each(q.Members, "", "functions", func(raw json.RawMessage, path string) {
-		q.tools = append(q.tools, r.legacyFunction(raw, path))
-	})
-	return q, r.Err
-}
-
-type reader struct{ codecs.Reader }
-
-func newReader() *reader {
-	return &reader{codecs.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
-		return wrongType(path, want, jsonvalue.JSONName(got))
-	}}}
-}
-
-func (r *reader) message(m *message, raw json.RawMessage, path string) {
-	m.Members, m.raw, m.path = r.Object(raw, path), raw, path
-	r.ReadAll(m.Members, path, "role", &m.role, "tool_call_id", &m.toolCallID, "refusal", &m.refusal, "name", &m.name)
-	if m.reasoning = m.Text("reasoning_content"); m.reasoning == "" {
-		m.reasoning = m.Text("reasoning")
-	}
-	if m.text, m.hasText = jsonvalue.TextOf(m.Raw("content")); !m.hasText {
-		m.parts = codecs.List(&r.Reader, m.Members, path, "content", r.part)
-	}
-	m.calls = codecs.List(&r.Reader, m.Members, path, "tool_calls", r.call)
-	if m.Has("function_call") {
-		m.calls = append(m.calls, r.legacyCall(m.Raw("function_call"), path+".function_call"))
-	}
-}
-
-func (r *reader) part(p *part, raw json.RawMessage, path string) {
-	*p = part{r.Object(raw, path), path, raw}
-}
-
-func (r *reader) call(c *toolCall, raw json.RawMessage, path string) {
-	c.path, c.raw = path, raw
-	o := r.Object(raw, path)
-	r.Read(o, path, "id", &c.id)
-	function := r.function(o, path, &c.kind, &c.name)
-	if c.arguments = function.Raw("arguments"); c.kind == "custom" { // takes a text
-		c.arguments = function.Raw("input")
-	}
-}
-
-func (r *reader) tool(t *tool, raw json.RawMessage, path string) {
-	t.path = path
-	function := r.function(r.Object(raw, path), path, &t.kind, &t.name)
-	r.Value(function.Raw("description"), path, memberOf(t.kind)+".description", &t.description)
-	r.Value(function.Raw("strict"), path, memberOf(t.kind)+".strict", &t.strict)
-	t.parameters = function.Raw("parameters")
-}
-
-// function reads the kind of a tool or call, and the name in the member of that kind, which it returns.
-func (r *reader) function(o jsonvalue.Members, path string, kind, name *string) (function jsonvalue.Members) {
-	r.Read(o, path, "type", kind)
-	member := memberOf(*kind)
-	if o.Has(member) {
-		function = r.Object(o.Raw(member), path+"."+member)
-	}
-	r.Value(function.Raw("name"), path, member+".name", name)
-	return function
+	return all
 }
 
 // memberOf returns the member that describes a kind of tool or call.
@@ -145,4 +141,36 @@ func memberOf(kind string) string {
 		return kind
 	}
 	return "function"
+}
+
+// contents names the content member of each kind of item.
+var contents = map[string]string{
+	"message": "content", "function_call_output": "output", "custom_tool_call_output": "output", "reasoning": "summary",
+}
+
+// refuseArguments refuses the members that a chat completion does not have.
+func refuseArguments(_ string, names []string) *dialect.Error {
+	plural := ""
+	if len(names) > 1 {
+		plural = "s"
+	}
+	return invalid("", "", "Unrecognized request argument%s supplied: %s", plural, strings.Join(names, ", "))
+}
+
+// renamedMembers maps members of Chat Completions to their names in Responses.
+var renamedMembers = map[string]string{
+	"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens",
+	"response_format": "text.format", "reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity",
+	"functions": "tools", "function_call": "tool_choice",
+}
+
+// refuseMember refuses the first member that an object of Responses does not have.
+func refuseMember(path string, names []string) *dialect.Error {
+	name := jsonvalue.Join(path, names[0])
+	if moved := renamedMembers[name]; moved != "" {
+		return invalid(name, "unsupported_parameter", "Unsupported parameter: '%s'. In the Responses API, this parameter "+
+			"has moved to '%s'. Try again with the new parameter. See the API documentation for more information: "+
+			"https://platform.openai.com/docs/api-reference/responses/create.", name, moved)
+	}
+	return unknown(name)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"maps"
-	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -15,30 +14,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// responsesMembers are the members of a request: API reference of 2026.
-var responsesMembers = jsonvalue.Set(`
-	access_programs background context_management conversation include input instructions max_output_tokens
-	max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key
-	prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options
-	temperature text tool_choice tools top_logprobs top_p truncation user
-`)
-
-// renamedMembers maps members of Chat Completions to their names in Responses.
-var renamedMembers = map[string]string{
-	"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens",
-	"response_format":  "text.format",
-	"reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity", "functions": "tools",
-	"function_call": "tool_choice",
-}
-
 var includable = jsonvalue.Set(`
 	file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url
 	computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content
 	message.output_text.logprobs
 `)
-
-// minOutputTokens is the minimum of max_output_tokens; no other provider has one.
-const minOutputTokens = 16
 
 // Check applies the rules that the API is known to enforce: members, stored objects, parameters, tools, items, history.
 // Unknown stored objects give 404, all else 400. The order is our own.
@@ -47,20 +27,16 @@ func (o responses) Check(req *dialect.Request) *dialect.Error {
 	if refused != nil {
 		return refused
 	}
-	type of = responsesRequest
-	q.style = o.style
-	return codecs.First(q, (*of).checkMembers, (*of).checkNames, (*of).checkStored, (*of).checkParameters,
-		(*of).checkFormat, (*of).checkModel, (*of).checkTools, (*of).checkToolChoice, (*of).checkItems, (*of).checkHistory)
+	q.style, q.model = o.style, req.Model
+	return codecs.First(q, checkFlatMembers, checkNames, checkStored,
+		checkFlatParameters, checkFlatFormat, checkFlatModel, checkFlatTools, checkFlatChoice, checkItems, checkFlatHistory)
 }
 
-func (q *responsesRequest) checkMembers() *dialect.Error {
-	if names := q.Unknown(responsesMembers); names != nil && q.style.isOpenAI {
-		if name := names[0]; renamedMembers[name] != "" {
-			return invalid(name, "unsupported_parameter", "Unsupported parameter: '%s'. In the Responses API, this parameter "+
-				"has moved to '%s'. Try again with the new parameter. See the API documentation for more information: "+
-				"https://platform.openai.com/docs/api-reference/responses/create.", name, renamedMembers[name])
+func checkFlatMembers(q *request) *dialect.Error {
+	if q.style.isOpenAI {
+		if err := responsesAPI.CheckKnown(q.node, "responses", ""); err != nil {
+			return err
 		}
-		return unknown(names[0])
 	}
 	if q.model == "" {
 		return missing("", "model")
@@ -72,16 +48,9 @@ func unknown(path string) *dialect.Error {
 	return invalid(path, "unknown_parameter", "Unknown parameter: '%s'.", path)
 }
 
-func onlyKnown(o jsonvalue.Members, path string, members map[string]bool) *dialect.Error {
-	if names := o.Unknown(members); names != nil {
-		return unknown(path + "." + names[0])
-	}
-	return nil
-}
-
 // checkStored refuses references to conversations and prompts, which the fake does not store. [responses.Complete]
 // refuses unknown responses and items.
-func (q *responsesRequest) checkStored() *dialect.Error {
+func checkStored(q *request) *dialect.Error {
 	switch {
 	case q.Has("conversation"):
 		return notStored("conversation",
@@ -90,12 +59,12 @@ func (q *responsesRequest) checkStored() *dialect.Error {
 	case q.Has("prompt"):
 		return notStored("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or "+
 			"instructions"+dialect.OwnWords, q.Raw("prompt"))
-	case q.background:
+	case q.Bool("background"):
 		return ours("background", "",
 			"background is set: this model server answers at once and keeps nothing, so leave it out")
-	case q.prompt == nil && !q.Has("input"):
+	case !q.Has("input"):
 		return missing("", "input")
-	case q.prompt == nil && len(q.items) == 0:
+	case !q.IsText("input") && len(q.List("input")) == 0:
 		return emptyArray("input")
 	}
 	return nil
@@ -108,27 +77,22 @@ func notStored(param, format string, args ...any) *dialect.Error {
 }
 
 // checkParameters checks the ranges, and for OpenAI what the answer may include and how long it is at least.
-func (q *responsesRequest) checkParameters() *dialect.Error {
+func checkFlatParameters(q *request) *dialect.Error {
 	if !q.style.isOpenAI {
-		return cmp.Or(outOfRange("temperature", q.temperature, 0, 2), outOfRange("top_p", q.topP, 0, 1),
-			checkStreamOptions(q.Members))
+		return cmp.Or(responsesAPI.CheckValues(q.node, "responses", "", "temperature", "top_p"), checkStreamOptions(q.node))
 	}
-	for _, err := range []*dialect.Error{outOfRange("temperature", q.temperature, 0, 2), outOfRange("top_p", q.topP, 0, 1),
-		outOfRange("max_output_tokens", q.maxTokens, minOutputTokens, math.MaxInt64),
-		outOfRange("top_logprobs", q.topLogprobs, 0, 20)} {
-		if err != nil {
-			return err
-		}
+	if err := responsesAPI.CheckValues(q.node, "responses", ""); err != nil {
+		return err
 	}
-	if q.Has("stream_options") && !q.stream {
+	if q.Has("stream_options") && !q.Bool("stream") {
 		return streamOnly()
 	}
-	for i, name := range q.include {
+	for i, name := range q.Strings("include") {
 		if !includable[name] {
 			return unsupported(jsonvalue.At("include", i), name, slices.Sorted(maps.Keys(includable))...)
 		}
 	}
-	return checkStreamOptions(q.Members)
+	return checkStreamOptions(q.node)
 }
 
 const hostedItemWords = `
@@ -138,26 +102,8 @@ const hostedItemWords = `
 	program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call
 `
 
-// Members of items and parts by type. Items of the provider's own tools are not inspected.
 var (
-	itemMembers = map[string]map[string]bool{
-		"message":                 jsonvalue.Set("type role content id status phase"),
-		"function_call":           jsonvalue.Set("type id call_id name arguments status namespace async caller"),
-		"function_call_output":    jsonvalue.Set("type id call_id name output status namespace caller"),
-		"custom_tool_call":        jsonvalue.Set("type id call_id name input status namespace caller"),
-		"custom_tool_call_output": jsonvalue.Set("type id call_id name output status namespace caller"),
-		"reasoning":               jsonvalue.Set("type id summary content encrypted_content status"),
-		"item_reference":          jsonvalue.Set("type id"),
-	}
-	partMembers = map[string]map[string]bool{
-		"input_text":   jsonvalue.Set("type text prompt_cache_breakpoint"),
-		"input_image":  jsonvalue.Set("type image_url file_id detail prompt_cache_breakpoint"),
-		"input_file":   jsonvalue.Set("type file_data file_id file_url filename detail prompt_cache_breakpoint"),
-		"input_audio":  jsonvalue.Set("type input_audio"),
-		"output_text":  jsonvalue.Set("type text annotations logprobs"),
-		"refusal":      jsonvalue.Set("type refusal"),
-		"summary_text": jsonvalue.Set("type text"),
-	}
+	// Items of the provider's own tools are not inspected.
 	hostedItems = jsonvalue.Set(hostedItemWords)
 
 	messageParts = map[string][]string{
@@ -177,122 +123,124 @@ var (
 const maxCallID = 64
 
 // checkNames refuses unknown members, and ids with another prefix than OpenAI's. Compatible servers accept both.
-func (q *responsesRequest) checkNames() *dialect.Error {
+func checkNames(q *request) *dialect.Error {
 	if !q.style.isOpenAI {
 		return nil
 	}
-	for _, it := range q.items {
-		members := itemMembers[it.kind]
-		if members == nil {
-			continue
+	err := codecs.Each(q.List("input"), func(it *node) *dialect.Error {
+		if !responsesAPI.Has("item", it.Kind) {
+			return nil
 		}
-		if err := onlyKnown(it.Members, it.path, members); err != nil {
+		if err := responsesAPI.CheckKnown(it, "item", it.Path); err != nil {
 			return err
 		}
-		if it.kind == "reasoning" && jsonvalue.IsKind(it.Raw("status"), 'n') { // copied from an SDK's object
-			return unknown(it.path + ".status")
+		if it.Kind == "reasoning" && jsonvalue.IsKind(it.Raw("status"), 'n') { // copied from an SDK's object
+			return unknown(it.Path + ".status")
 		}
-		if prefix := idPrefixes[it.kind]; it.id != "" && !strings.HasPrefix(it.id, prefix) {
-			return invalid(it.path+".id", "invalid_value", "Invalid '%s.id': '%s'. Expected an ID that begins with '%s'.",
-				it.path, it.id, prefix)
+		id := it.Text("id")
+		if prefix := idPrefixes[it.Kind]; id != "" && !strings.HasPrefix(id, prefix) {
+			return invalid(it.Path+".id", "invalid_value", "Invalid '%s.id': '%s'. Expected an ID that begins with '%s'.",
+				it.Path, id, prefix)
 		}
-		for _, p := range it.parts {
-			if known := partMembers[p.Text("type")]; known != nil {
-				if err := onlyKnown(p.Members, p.path, known); err != nil {
-					return err
-				}
+		return codecs.Each(it.List(contents[it.Kind]), func(p *node) *dialect.Error {
+			if !responsesAPI.Has("flat_part", p.Kind) {
+				return nil
 			}
-		}
+			return responsesAPI.CheckKnown(p, "flat_part", p.Path)
+		})
+	})
+	if err != nil {
+		return err
 	}
 	return codecs.Each(q.tools, func(t *tool) *dialect.Error {
-		if toolMembers[t.kind] == nil || t.name == "" {
+		if !isFlatTool(t.kind) || t.name == "" {
 			return nil // refused for that
 		}
-		return onlyKnown(t.flat, t.path, toolMembers[t.kind])
+		return responsesAPI.CheckKnown(t.flat, "flat_tool", t.path)
 	})
 }
 
-func (q *responsesRequest) checkItems() *dialect.Error {
-	return codecs.Each(q.items, func(it *item) *dialect.Error { return it.check(q.style) })
+func checkItems(q *request) *dialect.Error {
+	return codecs.Each(q.List("input"), func(it *node) *dialect.Error { return checkItem(it, q.style) })
 }
 
-func (it *item) check(s *style) *dialect.Error {
+func checkItem(it *node, s *style) *dialect.Error {
 	switch {
-	case hostedItems[it.kind]:
+	case hostedItems[it.Kind]:
 		return nil
-	case itemMembers[it.kind] == nil:
+	case !responsesAPI.Has("item", it.Kind):
 		if !s.isOpenAI {
 			return nil // of a tool that the server runs
 		}
-		return unsupported(it.path, it.kind, sorted(hostedItemWords+" message function_call function_call_output "+
+		return unsupported(it.Path, it.Kind, sorted(hostedItemWords+" message function_call function_call_output "+
 			"custom_tool_call custom_tool_call_output reasoning item_reference")...)
 	}
-	switch it.kind {
+	switch it.Kind {
 	case "message":
-		parts, known := messageParts[it.role]
+		parts, known := messageParts[it.Text("role")]
 		if !known {
-			return unsupported(it.path+".role", it.role, "assistant", "system", "developer", "user")
+			return unsupported(it.Path+".role", it.Text("role"), "assistant", "system", "developer", "user")
 		}
-		return it.checkContent(parts)
+		return checkContent(it, parts)
 	case "function_call", "custom_tool_call":
-		return it.checkCall()
+		return checkCall(it)
 	case "function_call_output", "custom_tool_call_output":
-		if err := it.checkCallID(); err != nil {
+		if err := checkCallID(it); err != nil {
 			return err
 		}
-		return it.checkContent(resultParts)
+		return checkContent(it, resultParts)
 	case "reasoning":
 		if !it.Has("summary") {
-			return missing(it.path, "summary")
+			return missing(it.Path, "summary")
 		}
-		return it.checkContent([]string{"summary_text"})
+		return checkContent(it, []string{"summary_text"})
 	}
 	return nil // item_reference
 }
 
-func (it *item) checkCallID() *dialect.Error {
+func checkCallID(it *node) *dialect.Error {
 	switch {
-	case it.callID == "":
-		return missing(it.path, "call_id")
-	case len(it.callID) > maxCallID:
-		return tooLong(it.path+".call_id", "string", "a", maxCallID, len(it.callID))
+	case it.Text("call_id") == "":
+		return missing(it.Path, "call_id")
+	case len(it.Text("call_id")) > maxCallID:
+		return tooLong(it.Path+".call_id", "string", "a", maxCallID, len(it.Text("call_id")))
 	}
 	return nil
 }
 
-func (it *item) checkCall() *dialect.Error {
-	if err := it.checkCallID(); err != nil {
+func checkCall(it *node) *dialect.Error {
+	if err := checkCallID(it); err != nil {
 		return err
 	}
 	member := "arguments"
-	if it.kind == "custom_tool_call" {
+	if it.Kind == "custom_tool_call" {
 		member = "input"
 	}
 	switch {
-	case it.name == "":
-		return missing(it.path, "name")
-	case !identifier.MatchString(it.name):
-		return noMatch(it.path+".name", identifier.String())
+	case it.Text("name") == "":
+		return missing(it.Path, "name")
+	case !identifier.MatchString(it.Text("name")):
+		return noMatch(it.Path+".name", identifier.String())
 	case !it.Has(member):
-		return missing(it.path, member)
+		return missing(it.Path, member)
 	case !jsonvalue.IsKind(it.Raw(member), '"'):
-		return wrongType(it.path+"."+member, "a string", jsonvalue.JSONName(it.Raw(member)))
+		return wrongType(it.Path+"."+member, "a string", it.Raw(member))
 	}
 	return nil
 }
 
 // checkContent requires a text, or parts of the allowed types.
-func (it *item) checkContent(allowed []string) *dialect.Error {
-	if it.text == nil && !it.Has(contents[it.kind]) {
-		return missing(it.path, contents[it.kind])
+func checkContent(it *node, allowed []string) *dialect.Error {
+	if !it.Has(contents[it.Kind]) {
+		return missing(it.Path, contents[it.Kind])
 	}
-	return codecs.Each(it.parts, func(p *part) *dialect.Error { return p.checkFlat(allowed) })
+	return codecs.Each(it.List(contents[it.Kind]), func(p *node) *dialect.Error { return checkFlatPart(p, allowed) })
 }
 
-func (p *part) checkFlat(allowed []string) *dialect.Error {
-	kind := p.Text("type")
+func checkFlatPart(p *node, allowed []string) *dialect.Error {
+	kind := p.Kind
 	if !slices.Contains(allowed, kind) {
-		return unsupported(p.path, kind, allowed...)
+		return unsupported(p.Path, kind, allowed...)
 	}
 	switch kind {
 	case "input_text", "output_text", "summary_text", "refusal":
@@ -301,23 +249,23 @@ func (p *part) checkFlat(allowed []string) *dialect.Error {
 			member = kind
 		}
 		if !jsonvalue.IsKind(p.Raw(member), '"') {
-			return missing(p.path, member)
+			return missing(p.Path, member)
 		}
 	case "input_image":
 		url := p.Raw("image_url")
 		if p.Has("image_url") && !jsonvalue.IsKind(url, '"') {
-			return wrongType(p.path+".image_url", "a string", jsonvalue.JSONName(url))
+			return wrongType(p.Path+".image_url", "a string", url)
 		}
 		if !p.Has("image_url") && !p.Has("file_id") {
-			return missing(p.path, "image_url")
+			return missing(p.Path, "image_url")
 		}
 		if _, data, err := dataURI(p.Text("image_url")); !errors.Is(err, errNotData) && len(data) == 0 {
-			return notImage(p.path+".image_url", err)
+			return notImage(p.Path+".image_url", err)
 		}
-		return checkDetail(p.Members, p.path+".detail", "original")
+		return checkDetail(p.Members, p.Path+".detail", "original")
 	case "input_audio":
 		if !jsonvalue.IsKind(p.Raw("input_audio"), '{') {
-			return missing(p.path, "input_audio")
+			return missing(p.Path, "input_audio")
 		}
 	}
 	return nil
@@ -333,28 +281,29 @@ func notImage(path string, err error) *dialect.Error {
 	return invalid(path, "invalid_value", expected+"empty base64-encoded bytes.", path)
 }
 
-// checkHistory enforces the API's rules: each call has an output, each output follows its call, and reasoning precedes
-// what it led to.
-func (q *responsesRequest) checkHistory() *dialect.Error {
-	if !q.refers() { // else Complete has done so
-		if err := q.checkOutputs(); err != nil {
+// checkFlatHistory enforces the API's rules: each call has an output, each output follows its call, and reasoning
+// precedes what it led to.
+func checkFlatHistory(q *request) *dialect.Error {
+	if !refers(q.node) { // else Complete has done so
+		if err := checkOutputs(q.node); err != nil {
 			return err
 		}
 	}
 	var unanswered []string
-	for i := range q.items {
-		it := &q.items[i]
-		switch it.kind {
+	items := q.List("input")
+	for i := range items {
+		it := &items[i]
+		switch it.Kind {
 		case "function_call", "custom_tool_call":
-			if q.style.isOpenAI || it.kind == "function_call" { // xAI's own tools may have custom calls
-				unanswered = append(unanswered, it.callID)
+			if q.style.isOpenAI || it.Kind == "function_call" { // xAI's own tools may have custom calls
+				unanswered = append(unanswered, it.Text("call_id"))
 			}
 		case "function_call_output", "custom_tool_call_output":
-			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == it.callID })
+			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == it.Text("call_id") })
 		case "reasoning":
-			if q.style.isOpenAI && (i == len(q.items)-1 || !q.items[i+1].followsReasoning()) {
+			if q.style.isOpenAI && (i == len(items)-1 || !followsReasoning(&items[i+1])) {
 				return invalid("input", "",
-					"Item '%s' of type 'reasoning' was provided without its required following item.", it.id)
+					"Item '%s' of type 'reasoning' was provided without its required following item.", it.Text("id"))
 			}
 		}
 	}
@@ -365,23 +314,24 @@ func (q *responsesRequest) checkHistory() *dialect.Error {
 }
 
 // checkOutputs refuses the output of a call that does not come before it.
-func (q *responsesRequest) checkOutputs() *dialect.Error {
+func checkOutputs(q *node) *dialect.Error {
 	var called []string
-	for i := range q.items {
-		it := &q.items[i]
-		switch it.kind {
+	items := q.List("input")
+	for i := range items {
+		it := &items[i]
+		switch it.Kind {
 		case "function_call", "custom_tool_call":
-			called = append(called, it.callID)
+			called = append(called, it.Text("call_id"))
 		case "function_call_output", "custom_tool_call_output":
-			if !slices.Contains(called, it.callID) {
-				return invalid("input", "", "No tool call found for function call output with call_id %s.", it.callID)
+			if !slices.Contains(called, it.Text("call_id")) {
+				return invalid("input", "", "No tool call found for function call output with call_id %s.", it.Text("call_id"))
 			}
 		}
 	}
 	return nil
 }
 
-func (it *item) followsReasoning() bool {
-	_, turn := it.speaker()
+func followsReasoning(it *node) bool {
+	_, turn := speaker(it)
 	return turn == string(dialect.Assistant)
 }

@@ -20,10 +20,8 @@ const hostedToolWords = `
 
 var hostedTools = jsonvalue.Set(hostedToolWords)
 
-var toolMembers = map[string]map[string]bool{
-	"function": jsonvalue.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
-	"custom":   jsonvalue.Set("type name description format defer_loading allowed_callers"),
-}
+// isFlatTool reports whether the caller runs a kind of tool.
+func isFlatTool(kind string) bool { return responsesAPI.Has("flat_tool", kind) }
 
 // toolTypes are all types of tools.
 var toolTypes = sorted(hostedToolWords + " function custom")
@@ -34,12 +32,12 @@ func sorted(words string) []string {
 	return all
 }
 
-func (q *responsesRequest) checkTools() *dialect.Error {
+func checkFlatTools(q *request) *dialect.Error {
 	if len(q.tools) > maxTools {
 		return tooLong("tools", "array", "an", maxTools, len(q.tools))
 	}
 	return codecs.Each(q.tools, func(t *tool) *dialect.Error {
-		if !q.style.isOpenAI && toolMembers[t.kind] == nil {
+		if !q.style.isOpenAI && !isFlatTool(t.kind) {
 			return nil // the server's own
 		}
 		return t.checkFlat()
@@ -53,7 +51,7 @@ func (t *tool) checkFlat() *dialect.Error {
 		return nil
 	case t.kind == "":
 		return missing(t.path, "type")
-	case toolMembers[t.kind] == nil:
+	case !isFlatTool(t.kind):
 		return unsupported(t.path+".type", t.kind, toolTypes...)
 	case t.name == "":
 		return missing(t.path, "name")
@@ -65,12 +63,10 @@ func (t *tool) checkFlat() *dialect.Error {
 	if t.kind == "custom" || !jsonvalue.IsGiven(t.parameters) {
 		return nil
 	}
-	var strict bool
-	_ = t.flat.Read("strict", &strict) // checked by flatTool
-	return t.checkParameters("parameters", strict)
+	return t.checkParameters("parameters", t.strict)
 }
 
-func (q *responsesRequest) checkToolChoice() *dialect.Error {
+func checkFlatChoice(q *request) *dialect.Error {
 	if !q.Has("tool_choice") {
 		return nil
 	}
@@ -84,10 +80,10 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	kind := choice.Text("type")
 	switch {
 	case kind == "allowed_tools":
-		return q.checkAllowed(choice)
+		return checkAllowed(q, choice)
 	case hostedTools[kind]:
 		return nil
-	case toolMembers[kind] == nil:
+	case !isFlatTool(kind):
 		if !q.style.isOpenAI {
 			return nil // the server's own
 		}
@@ -99,7 +95,7 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 }
 
 // checkAllowed requires a mode, and only offered tools.
-func (q *responsesRequest) checkAllowed(choice jsonvalue.Members) *dialect.Error {
+func checkAllowed(q *request, choice jsonvalue.Members) *dialect.Error {
 	if mode := choice.Text("mode"); mode != dialect.ChoiceAuto && mode != dialect.ChoiceRequired {
 		return unsupported("tool_choice.mode", mode, dialect.ChoiceAuto, dialect.ChoiceRequired)
 	}
@@ -108,7 +104,7 @@ func (q *responsesRequest) checkAllowed(choice jsonvalue.Members) *dialect.Error
 		return missing("tool_choice", "tools")
 	}
 	for i, t := range tools {
-		if toolMembers[t.Text("type")] == nil {
+		if !isFlatTool(t.Text("type")) {
 			continue // run by the provider
 		}
 		if err := q.offered(t, fmt.Sprintf("tool_choice.tools[%d]", i)); err != nil {
@@ -118,7 +114,7 @@ func (q *responsesRequest) checkAllowed(choice jsonvalue.Members) *dialect.Error
 	return nil
 }
 
-func (q *responsesRequest) offered(choice jsonvalue.Members, path string) *dialect.Error {
+func (q *request) offered(choice jsonvalue.Members, path string) *dialect.Error {
 	kind, name := choice.Text("type"), choice.Text("name")
 	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
 		return invalid(strings.Split(path, ".")[0], "", "Tool choice '%s' not found in 'tools' parameter.", kind)

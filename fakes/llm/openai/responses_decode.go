@@ -16,32 +16,33 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: toolChoice(q.Members, true), MaxTokens: q.maxTokens,
-		Temperature: q.temperature,
-		Stream:      q.stream, Body: body, Header: r.Header, Decoded: q,
+		Dialect: dialect.OpenAIResponses, Model: q.Text("model"), ToolChoice: toolChoice(q.Members, true),
+		MaxTokens: q.Integer("max_output_tokens"), Temperature: q.Number("temperature"), Stream: q.Bool("stream"),
+		Body: body, Header: r.Header, Decoded: q,
 	}
 	var system []string
-	if q.instructions != "" {
-		system = append(system, q.instructions)
+	if text := q.Text("instructions"); text != "" {
+		system = append(system, text)
 	}
-	if q.prompt != nil {
-		said := []dialect.Block{{Type: dialect.Text, Text: *q.prompt, Path: "input"}}
+	if q.IsText("input") {
+		said := []dialect.Block{{Type: dialect.Text, Text: q.Text("input"), Path: "input"}}
 		req.Messages = []dialect.Message{{Role: dialect.User, Content: said, Path: "input"}}
 	}
 	last := "" // kind of the last message: results or assistant
-	for i := range q.items {
-		it := &q.items[i]
-		role, turn := it.speaker()
+	items := q.List("input")
+	for i := range items {
+		it := &items[i]
+		role, turn := speaker(it)
 		if role == "system" || role == "developer" {
-			system = append(system, dialect.PlainText(it.blocks()))
+			system = append(system, dialect.PlainText(itemBlocks(it)))
 			last = ""
 			continue
 		}
 		if turn == "" || turn != last {
-			req.Messages = append(req.Messages, dialect.Message{Role: role, Path: it.path})
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Path: it.Path})
 		}
 		m := &req.Messages[len(req.Messages)-1]
-		m.Content = append(m.Content, it.blocks()...)
+		m.Content = append(m.Content, itemBlocks(it)...)
 		last = turn
 	}
 	req.System = strings.Join(system, "\n\n")
@@ -56,58 +57,53 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 }
 
 // speaker returns an item's role, and the kind of turn that it may join; "" for a turn of its own.
-func (it *item) speaker() (role dialect.Role, turn string) {
+func speaker(it *node) (role dialect.Role, turn string) {
 	switch {
-	case it.kind == "message" && it.role == string(dialect.Assistant):
-		return dialect.Assistant, it.role
-	case it.kind == "message":
-		return dialect.Role(it.role), ""
-	case strings.HasSuffix(it.kind, "_output"):
+	case it.Kind == "message" && it.Text("role") == string(dialect.Assistant):
+		return dialect.Assistant, it.Text("role")
+	case it.Kind == "message":
+		return dialect.Role(it.Text("role")), ""
+	case strings.HasSuffix(it.Kind, "_output"):
 		return dialect.User, "results"
 	}
 	return dialect.Assistant, string(dialect.Assistant)
 }
 
-// blocks returns an item's blocks. Items without a neutral form become Other.
-func (it *item) blocks() []dialect.Block {
-	switch it.kind {
+// itemBlocks returns an item's blocks. Items without a neutral form become Other.
+func itemBlocks(it *node) []dialect.Block {
+	b := dialect.Block{Type: dialect.Other, ID: it.Text("id"), Raw: it.JSON, Path: it.Path}
+	switch it.Kind {
 	case "message":
-		return it.content()
+		return itemContent(it)
 	case "function_call", "custom_tool_call":
-		member := "arguments"
-		if it.kind == "custom_tool_call" {
-			member = "input"
+		c := toolCall{arguments: it.Raw("arguments")}
+		if it.Kind == "custom_tool_call" {
+			c.arguments = it.Raw("input")
 		}
-		c := toolCall{arguments: it.Raw(member)}
-		return []dialect.Block{{Type: dialect.ToolUse, ID: it.callID, Name: it.name, Input: c.input(), Raw: it.raw,
-			Path: it.path}}
+		b.Type, b.ID, b.Name, b.Input = dialect.ToolUse, it.Text("call_id"), it.Text("name"), c.input()
 	case "function_call_output", "custom_tool_call_output":
-		return []dialect.Block{{Type: dialect.ToolResult, ID: it.callID, Name: it.name, Content: it.content(), Raw: it.raw,
-			Path: it.path}}
+		b.Type, b.ID, b.Name, b.Content = dialect.ToolResult, it.Text("call_id"), it.Text("name"), itemContent(it)
 	case "reasoning":
-		return []dialect.Block{{
-			Type: dialect.Thinking, ID: it.id, Text: dialect.PlainText(it.content()), Signature: it.Text("encrypted_content"),
-			Raw: it.raw, Path: it.path,
-		}}
+		b.Type, b.Text, b.Signature = dialect.Thinking, dialect.PlainText(itemContent(it)), it.Text("encrypted_content")
 	}
-	return []dialect.Block{{Type: dialect.Other, ID: it.id, Raw: it.raw, Path: it.path}}
+	return []dialect.Block{b}
 }
 
-func (it *item) content() []dialect.Block {
+func itemContent(it *node) []dialect.Block {
 	var blocks []dialect.Block
-	if it.text != nil {
-		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *it.text, Path: it.path + "." + contents[it.kind]})
+	if member := contents[it.Kind]; it.IsText(member) {
+		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: it.Text(member), Path: it.Path + "." + member})
 	}
-	for _, p := range it.parts {
-		blocks = append(blocks, p.flatBlock())
+	for _, p := range it.List(contents[it.Kind]) {
+		blocks = append(blocks, flatBlock(&p))
 	}
 	return blocks
 }
 
 // flatBlock reads a part of Responses. Files and unknown parts become Other.
-func (p *part) flatBlock() dialect.Block {
-	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
-	switch kind := p.Text("type"); kind {
+func flatBlock(p *node) dialect.Block {
+	b := dialect.Block{Type: dialect.Other, Raw: p.JSON, Path: p.Path}
+	switch p.Kind {
 	case "input_text", "output_text", "summary_text":
 		b.Type, b.Text = dialect.Text, p.Text("text")
 	case "refusal":
@@ -126,12 +122,12 @@ func (p *part) flatBlock() dialect.Block {
 		}
 	case "input_audio":
 		b.Type = dialect.Audio
-		b.MimeType, b.Data = p.audio()
+		b.MimeType, b.Data = audioOf(p)
 	}
 	return b
 }
 
 func includes(req *dialect.Request, what string) bool {
 	q, _ := dialect.Parsed(req, parseResponses)
-	return q != nil && slices.Contains(q.include, what) // nil for a hand-made request
+	return q != nil && slices.Contains(q.Strings("include"), what) // nil for a hand-made request
 }

@@ -72,7 +72,7 @@ func itemsOf(role dialect.Role, blocks []dialect.Block) (items []any) {
 // isPart reports whether JSON is a part of a message, not an item.
 func isPart(raw json.RawMessage) bool {
 	var o jsonvalue.Members
-	return jsonvalue.ReadPart(raw, &o) == nil && partMembers[o.Text("type")] != nil
+	return jsonvalue.ReadPart(raw, &o) == nil && responsesAPI.Has("flat_part", o.Text("type"))
 }
 
 func flatContent(role dialect.Role, blocks []dialect.Block) any {

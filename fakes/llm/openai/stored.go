@@ -11,8 +11,8 @@ import (
 // Complete puts the stored conversation of previous_response_id before the input, and stored items in place of
 // references to them.
 func (o responses) Complete(body []byte, kept func(id string) json.RawMessage) ([]byte, *dialect.Error) {
-	q, refused := parseResponses(body)
-	if refused != nil || !q.refers() {
+	q, refused := responsesAPI.Read(body)
+	if refused != nil || !refers(q) {
 		return body, nil
 	}
 	var items []json.RawMessage
@@ -26,14 +26,14 @@ func (o responses) Complete(body []byte, kept func(id string) json.RawMessage) (
 		return nil, invalid("previous_response_id", "previous_response_not_found",
 			"Previous response with id '%s' not found.", id)
 	}
-	if q.prompt != nil {
-		items = append(items, jsonvalue.Ordered("role", "user", "content", *q.prompt))
+	if q.IsText("input") {
+		items = append(items, jsonvalue.Ordered("role", "user", "content", q.Text("input")))
 	}
-	for _, it := range q.items {
-		if it.kind != "item_reference" {
-			items = append(items, it.raw)
-		} else if !add(it.id) {
-			return nil, notStored("input", "Item with id '%s' not found.", it.id)
+	for _, it := range q.List("input") {
+		if it.Kind != "item_reference" {
+			items = append(items, it.JSON)
+		} else if !add(it.Text("id")) {
+			return nil, notStored("input", "Item with id '%s' not found.", it.Text("id"))
 		}
 	}
 	var pairs []any
@@ -43,16 +43,16 @@ func (o responses) Complete(body []byte, kept func(id string) json.RawMessage) (
 		}
 	}
 	completed := jsonvalue.Ordered(append(pairs, "input", items)...)
-	if q, refused = parseResponses(completed); refused == nil {
-		refused = q.checkOutputs()
+	if q, refused = responsesAPI.Read(completed); refused == nil {
+		refused = checkOutputs(q)
 	}
 	return completed, refused
 }
 
 // refers reports whether the request refers to a stored response or item.
-func (q *responsesRequest) refers() bool {
+func refers(q *node) bool {
 	return q.Has("previous_response_id") ||
-		slices.ContainsFunc(q.items, func(it item) bool { return it.kind == "item_reference" })
+		slices.ContainsFunc(q.List("input"), func(it node) bool { return it.Kind == "item_reference" })
 }
 
 // Keep returns the conversation up to the answer by the id of the response, and each item of the output by its own id.
@@ -77,11 +77,11 @@ func (o responses) Keep(req *dialect.Request, a dialect.Answer) map[string]json.
 		answer.ID, answer.Output = answer.Response.ID, answer.Response.Output
 	}
 	var conversation []json.RawMessage
-	if q.prompt != nil {
-		conversation = append(conversation, jsonvalue.Ordered("role", "user", "content", *q.prompt))
+	if q.IsText("input") {
+		conversation = append(conversation, jsonvalue.Ordered("role", "user", "content", q.Text("input")))
 	}
-	for _, it := range q.items {
-		conversation = append(conversation, it.raw)
+	for _, it := range q.List("input") {
+		conversation = append(conversation, it.JSON)
 	}
 	kept := map[string]json.RawMessage{}
 	for _, raw := range answer.Output {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -19,7 +20,10 @@ func ours(param, code, format string, args ...any) *dialect.Error {
 
 // unreadable refuses a body that is not a JSON object: ChatGPTNextWeb/NextChat#4064.
 func unreadable(body []byte, err error) *dialect.Error {
-	if json.Valid(body) {
+	switch {
+	case err == nil:
+		return ours("", "", "the body is null: expected a JSON object")
+	case json.Valid(body):
 		return ours("", "", "the body is not a JSON object: %v", err)
 	}
 	return invalid("", "", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using "+
@@ -39,16 +43,18 @@ func missing(path, name string) *dialect.Error {
 	return invalid(path, "missing_required_parameter", "Missing required parameter: '%s'.", path)
 }
 
-func wrongType(path, want, got string) *dialect.Error {
-	words := strings.NewReplacer("true or false", "a boolean", "a number", "a decimal")
-	if number, isNumber := strings.CutPrefix(got, "the number "); isNumber {
-		got = "an integer"
+var typeWords = strings.NewReplacer("true or false", "a boolean", "a number", "a decimal")
+
+func wrongType(path, expected string, raw json.RawMessage) *dialect.Error {
+	found := jsonvalue.JSONName(raw)
+	if number, isNumber := strings.CutPrefix(found, "the number "); isNumber {
+		found = "an integer"
 		if strings.ContainsAny(number, ".eE") {
-			got = "a decimal"
+			found = "a decimal"
 		}
 	}
 	return invalid(path, "invalid_type", "Invalid type for '%s': expected %s, but got %s instead.", path,
-		words.Replace(want), words.Replace(got))
+		typeWords.Replace(expected), typeWords.Replace(found))
 }
 
 func emptyArray(path string) *dialect.Error {
@@ -85,21 +91,25 @@ func unsupported(param, got string, supported ...string) *dialect.Error {
 	return invalid(param, "invalid_value", "Invalid value: '%s'. Supported values are: %s.", got, all)
 }
 
-// outOfRange refuses a number; nil if it is in the range or nil.
-func outOfRange[T int64 | float64](name string, v *T, low, high T) *dialect.Error {
-	kind := "decimal"
-	if _, isInteger := any(low).(int64); isInteger {
+// outside refuses a number, an int64 or a float64.
+func outside(name string, v any, low, high string) *dialect.Error {
+	kind, side, word, than, limit := "decimal", "below", "min", ">=", low
+	if _, isInteger := v.(int64); isInteger {
 		kind = "integer"
 	}
-	switch {
-	case v == nil || *v >= low && *v <= high:
-		return nil
-	case *v < low:
-		return invalid(name, kind+"_below_min_value",
-			"Invalid '%s': %s below minimum value. Expected a value >= %v, but got %v instead.", name, kind, low, *v)
+	if bound, err := strconv.ParseFloat(low, 64); err != nil || number(v) >= bound {
+		side, word, than, limit = "above", "max", "<=", high
 	}
-	return invalid(name, kind+"_above_max_value",
-		"Invalid '%s': %s above maximum value. Expected a value <= %v, but got %v instead.", name, kind, high, *v)
+	return invalid(name, fmt.Sprintf("%s_%s_%s_value", kind, side, word),
+		"Invalid '%s': %s %s %simum value. Expected a value %s %s, but got %v instead.",
+		name, kind, side, word, than, limit, v)
+}
+
+func number(v any) float64 {
+	if n, isInteger := v.(int64); isInteger {
+		return float64(n)
+	}
+	return v.(float64)
 }
 
 // onlyWith refuses a parameter without another.

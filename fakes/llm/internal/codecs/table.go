@@ -1,6 +1,7 @@
 package codecs
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -15,6 +16,8 @@ import (
 // the provider's checks do not use may be nil.
 type API struct {
 	Table
+	// Root is the object that a body is; "" for "request".
+	Root string
 	// Kind returns the kind of an object with variants; nil for its member type.
 	Kind func(object string, o jsonvalue.Members) string
 	// VariantPath returns the path that messages give the members of a variant; nil for the object's own.
@@ -37,14 +40,24 @@ type API struct {
 type Table map[string]*object
 
 type object struct {
-	members []member
-	typed   []member // those that are read
-	known   map[string]bool
+	name     string
+	members  []member
+	typed    []member // those that are read
+	known    map[string]bool
+	variants map[string]*object // by kind; "*" for all others
+}
+
+func (o *object) variant(kind string) *object {
+	if v := o.variants[kind]; v != nil {
+		return v
+	}
+	return o.variants["*"]
 }
 
 // member is a member of an object. low and high are as written.
 type member struct {
 	name, kind, low, high    string
+	object                   *object // of the kind; nil for a value
 	words                    []string
 	required, orText, isList bool
 }
@@ -59,8 +72,11 @@ func NewTable(text string) Table {
 	var o *object
 	for line := range strings.Lines(text) {
 		if strings.TrimLeft(line, "\t ") == line && strings.TrimSpace(line) != "" {
-			o = &object{known: map[string]bool{}}
-			t[strings.TrimSpace(line)] = o
+			o = &object{name: strings.TrimSpace(line), known: map[string]bool{}, variants: map[string]*object{}}
+			t[o.name] = o
+			if of, kind, isVariant := strings.Cut(o.name, "/"); isVariant {
+				t[of].variants[kind] = o
+			}
 			continue
 		}
 		for word := range strings.FieldsSeq(line) {
@@ -70,6 +86,11 @@ func NewTable(text string) Table {
 			if m.kind != "" {
 				o.typed = append(o.typed, m)
 			}
+		}
+	}
+	for _, o := range t {
+		for i := range o.typed {
+			o.typed[i].object = t[o.typed[i].kind]
 		}
 	}
 	return t
@@ -161,11 +182,19 @@ func (a *API) Read(body []byte) (*Node, *dialect.Error) {
 	}
 	r := &reading{API: a}
 	n := &Node{Members: o, JSON: body}
-	r.members(n, "request", "")
+	r.members(n, a.Table[cmp.Or(a.Root, "request")], "")
 	if r.err != nil {
 		return nil, r.err
 	}
 	return n, nil
+}
+
+// ReadAt is Read for a part of a body: a member with the same name as its object in the table.
+func (a *API) ReadAt(object string, raw json.RawMessage) (*Node, *dialect.Error) {
+	r := &reading{API: a}
+	n := new(Node)
+	r.node(n, a.Table[object], raw, object)
+	return n, r.err
 }
 
 // reading is the state of a reader: it keeps the first error.
@@ -174,35 +203,33 @@ type reading struct {
 	err *dialect.Error
 }
 
-func (r *reading) node(n *Node, kind string, raw json.RawMessage, path string) {
+func (r *reading) node(n *Node, o *object, raw json.RawMessage, path string) {
 	n.JSON, n.Path = raw, path
 	if jsonvalue.ReadPart(raw, &n.Members) != nil || n.Members == nil {
 		r.refuse(path, "an object", raw)
 		return
 	}
-	r.members(n, kind, path)
+	r.members(n, o, path)
 }
 
 // members reads the members of an object, then those of its variant.
-func (r *reading) members(n *Node, object, path string) {
-	r.read(n, r.Table[object], path)
-	if n.Kind = n.Text("type"); r.Kind != nil {
-		n.Kind = r.Kind(object, n.Members)
+func (r *reading) members(n *Node, o *object, path string) {
+	r.read(n, o, path)
+	if r.Kind != nil {
+		n.Kind = r.Kind(o.name, n.Members)
+	} else {
+		n.Kind = n.Text("type")
 	}
 	if r.VariantPath != nil {
-		path = r.VariantPath(path, object, n.Kind)
+		path = r.VariantPath(path, o.name, n.Kind)
 	}
-	if variant := r.variant(object, n.Kind); variant != nil {
+	if variant := o.variant(n.Kind); variant != nil {
 		r.read(n, variant, path)
 	}
 }
 
-func (t Table) variant(object, kind string) *object {
-	if v := t[object+"/"+kind]; v != nil {
-		return v
-	}
-	return t[object+"/*"]
-}
+// Has reports whether objects of a name have a variant of the kind.
+func (t Table) Has(name, kind string) bool { return t[name].variants[kind] != nil }
 
 func (r *reading) read(n *Node, o *object, path string) {
 	for i := range o.typed {
@@ -211,25 +238,25 @@ func (r *reading) read(n *Node, o *object, path string) {
 		if !jsonvalue.IsGiven(raw) || m.orText && jsonvalue.IsKind(raw, '"') {
 			continue
 		}
-		switch to := jsonvalue.Join(path, m.name); {
+		switch {
 		case m.isList && jsonvalue.IsKind(raw, '['):
-			n.inner = append(n.inner, inner{m.name, r.list(m.kind, raw, jsonvalue.Join(n.Path, m.name))})
-		case !m.isList && r.Table[m.kind] != nil && jsonvalue.IsKind(raw, '{'):
+			n.inner = append(n.inner, inner{m.name, r.list(m.object, raw, jsonvalue.Join(n.Path, m.name))})
+		case !m.isList && m.object != nil && jsonvalue.IsKind(raw, '{'):
 			nodes := make([]Node, 1)
-			r.node(&nodes[0], m.kind, raw, to)
+			r.node(&nodes[0], m.object, raw, jsonvalue.Join(path, m.name))
 			n.inner = append(n.inner, inner{m.name, nodes})
 		case m.isList || !isA(raw, m.kind):
-			r.refuse(to, kindName(m), raw)
+			r.refuse(jsonvalue.Join(path, m.name), kindName(m), raw)
 		}
 	}
 }
 
-func (r *reading) list(kind string, raw json.RawMessage, path string) []Node {
+func (r *reading) list(o *object, raw json.RawMessage, path string) []Node {
 	var all []json.RawMessage
 	_ = jsonvalue.ReadPart(raw, &all) // an array
 	nodes := make([]Node, len(all))
 	for i := range all {
-		r.node(&nodes[i], kind, all[i], jsonvalue.At(path, i))
+		r.node(&nodes[i], o, all[i], jsonvalue.At(path, i))
 	}
 	return nodes
 }
@@ -266,8 +293,11 @@ var kindNames = map[string]string{"string": "a string", "bool": "true or false",
 	"number": "a number", "strings": "an array of strings"}
 
 func kindName(m *member) string {
-	if m.isList {
+	switch {
+	case m.isList:
 		return "an array"
+	case m.orText:
+		return "a string or " + kindNames[m.kind]
 	}
 	if name := kindNames[m.kind]; name != "" {
 		return name
@@ -275,33 +305,32 @@ func kindName(m *member) string {
 	return "an object"
 }
 
-// CheckKnown refuses members that an object, or the variant of its kind, does not have.
+// CheckKnown refuses members that an object does not have. Those of a variant are listed with it, if it has any.
 func (a *API) CheckKnown(n *Node, object, path string) *dialect.Error {
-	o, v := a.Table[object], a.variant(object, n.Kind)
-	var names []string
-	for _, name := range n.Unknown(o.known) {
-		if v == nil || !v.known[name] {
-			names = append(names, name)
-		}
+	o := a.Table[object]
+	if v := o.variant(n.Kind); v != nil {
+		o = v
 	}
-	if names == nil {
-		return nil
+	if names := n.Unknown(o.known); names != nil {
+		return a.Unknown(path, names)
 	}
-	return a.Unknown(path, names)
+	return nil
 }
 
 // CheckValues refuses the first member of an object that is required and missing, is not one of the words, or is out of
-// its range.
-func (a *API) CheckValues(n *Node, object, path string) *dialect.Error {
+// its range. Names limit it to some members.
+func (a *API) CheckValues(n *Node, object, path string, names ...string) *dialect.Error {
 	for i := range a.Table[object].members {
 		m := &a.Table[object].members[i]
+		if names != nil && !slices.Contains(names, m.name) {
+			continue
+		}
 		raw := n.Raw(m.name)
-		text, isText := jsonvalue.TextOf(raw)
 		switch {
-		case m.required && (!jsonvalue.IsGiven(raw) || isText && text == ""):
+		case m.required && (!jsonvalue.IsGiven(raw) || string(raw) == `""`):
 			return a.Missing(path, m.name)
-		case m.words != nil && isText && !slices.Contains(m.words, text):
-			return a.NotOneOf(jsonvalue.Join(path, m.name), text, m.words)
+		case m.words != nil && jsonvalue.IsKind(raw, '"') && !slices.Contains(m.words, n.Text(m.name)):
+			return a.NotOneOf(jsonvalue.Join(path, m.name), n.Text(m.name), m.words)
 		case m.isOutside(raw):
 			return a.Outside(jsonvalue.Join(path, m.name), m.number(raw), m.low, m.high)
 		}
