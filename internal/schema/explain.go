@@ -42,7 +42,8 @@ func (x explainer) first(violations []violation) *Error {
 	if _, choice := v.kind.(*kind.AnyOf); choice {
 		return x.choice(v)
 	}
-	return &Error{v.at.String(), describe(v)}
+	_, required := v.kind.(*kind.Required)
+	return &Error{v.at.String(), describe(v), required}
 }
 
 // branch has the violations of a value as one of several alternatives.
@@ -53,19 +54,19 @@ func (x explainer) choice(v violation) *Error {
 	branches := x.branches(v)
 	typed := slices.DeleteFunc(slices.Clone(branches), func(b branch) bool { return b.typeError(v) != nil })
 	if len(typed) == 0 {
-		return &Error{v.at.String(), wantTypes(v, branches)}
+		return &Error{v.at.String(), wantTypes(v, branches), false}
 	}
 	tagged := slices.DeleteFunc(slices.Clone(typed), func(b branch) bool { return b.otherTag(v) != nil })
 	if len(tagged) == 0 {
 		tag := typed[0].otherTag(v)
-		return &Error{tag.at.String(), wantTags(v, tag.value, typed)}
+		return &Error{tag.at.String(), wantTags(v, tag.value, typed), false}
 	}
 	for _, b := range tagged {
 		if b.missing(v) == nil {
 			return x.first(b)
 		}
 	}
-	return &Error{v.at.String(), wantProperties(v, tagged)}
+	return &Error{v.at.String(), wantProperties(v, tagged), true}
 }
 
 // branches returns the alternatives, including those of a nested choice about the same value.

@@ -23,6 +23,8 @@ type Error struct {
 	Path string
 	// Message has the expected and the actual value, such as "want object, got string".
 	Message string
+	// Missing is true if a required property is missing.
+	Missing bool
 }
 
 // Error returns the path and the message.

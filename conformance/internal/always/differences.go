@@ -7,7 +7,7 @@ import (
 )
 
 // kind is a kind of difference between the two wires: what usually makes a client lose or change that, and what to do
-// about it. Each has one place here. What may differ is in [toModel] and [toServer].
+// about it. Each has one place here. What may differ is in package legitimate.
 type kind struct {
 	id, cause, fix string
 	// statements are those that such a client breaks; nil if the specification has none.

@@ -14,7 +14,7 @@ import (
 // comparison compares a sampling request with a request to the model, in the order tools, tool choice, conversation. It
 // reads both in their neutral form, block by block: want is what the server sent, got what the model was given. Each
 // step returns the first difference, of a kind in differences.go, or nil. A step that tolerates one is named in
-// [toModel].
+// package legitimate.
 type comparison struct {
 	sent, given *dialect.Request
 	form        dialect.Form // of the given one

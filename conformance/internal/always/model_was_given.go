@@ -2,8 +2,8 @@ package always
 
 import (
 	"cmp"
+	"errors"
 	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -29,7 +29,7 @@ var modelWasGivenCheck = check.Check{
 }
 
 // modelWasGiven compares each sampling request of a case with the requests to the model that belong to it. What may
-// differ is in [toModel]. It does not judge a request after a mistake of the model, which may say what was wrong.
+// differ is in package legitimate. It does not judge a request after a mistake of the model, which may say what was wrong.
 func modelWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
 	var warned *check.Verdict
@@ -134,7 +134,8 @@ func invalidParams(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *
 		return nil
 	}
 	body := jsonvalue.Marshal(withoutNulls(evidence.DecodeJSON(x.Request.Body)))
-	if err := validate(body); err != nil && !strings.Contains(err.Error(), "missing property") {
+	var invalid *schema.Error
+	if err := validate(body); errors.As(err, &invalid) && !invalid.Missing {
 		return invalidRequest.found("valid params", err.Error())
 	}
 	return nil

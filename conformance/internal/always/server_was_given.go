@@ -25,7 +25,7 @@ var serverWasGivenCheck = check.Check{
 }
 
 // serverWasGiven compares each result of a case with the model's reply on which it is based. What may differ is in
-// [toServer]. It does not judge a reply with invalid arguments, or one that did not arrive whole: other checks do.
+// package legitimate. Other checks judge a reply with invalid arguments, or one that did not arrive whole.
 func serverWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
 	var rounded *check.Verdict
