@@ -29,7 +29,8 @@ var modelWasGivenCheck = check.Check{
 }
 
 // modelWasGiven compares each sampling request of a case with the requests to the model that belong to it. What may
-// differ is in package legitimate. It does not judge a request after a mistake of the model, which may say what was wrong.
+// differ is in package legitimate. It does not judge a request after a mistake of the model: that may say what was
+// wrong.
 func modelWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
 	var warned *check.Verdict
