@@ -185,7 +185,6 @@ type tries struct {
 	broken error           // on our side
 }
 
-// made returns the conversation of a candidate.
 func (t *tries) made(candidate []byte) *conversation.Conversation {
 	if t.failed.Hostile() {
 		return &conversation.Conversation{Revision: t.failed.Revision,

@@ -33,7 +33,6 @@ func (c *choices) number(name string, n int) int {
 // index chooses an index of a list, which is not empty; 0 is the simplest.
 func (c *choices) index(name string, n int) int { return max(c.number(name, n), 0) }
 
-// oneOf chooses a value.
 func oneOf[T any](c *choices, name string, simplest T, values ...T) T {
 	if i := c.number(name, len(values)); i >= 0 {
 		return values[i]

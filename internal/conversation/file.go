@@ -164,5 +164,4 @@ func decodeStrict(raw []byte, v any) error {
 	return &lineError{1 + bytes.Count(raw[:min(at, int64(len(raw)))], []byte("\n")), err}
 }
 
-// unknownMember returns the quoted name in the error for an unknown member.
 func unknownMember(text string) string { return strings.TrimPrefix(text, "unknown field ") }

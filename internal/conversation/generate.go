@@ -226,7 +226,6 @@ func (g *generator) question() []any {
 	return blocks
 }
 
-// saying is what an assistant's message holds.
 func (g *generator) saying() []any {
 	blocks := []any{said(g.text("answer"))}
 	if g.withTools {

@@ -81,7 +81,6 @@ func (c *choices) value(name string, depth int) (v any) {
 	return v
 }
 
-// anyNumber is a number that every language can hold.
 func (c *choices) anyNumber(name string) any {
 	small := max(c.number(name+" below 1000", 1000), 0)
 	return oneOf[any](c, name, 0, 0, 1, -1, 0.5, -2.75, 0.1, 1e-7, 2147483648, int64(1)<<53-1, -(int64(1)<<53 - 1), small)

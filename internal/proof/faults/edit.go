@@ -179,7 +179,6 @@ func asJSON(v any) any {
 	return v
 }
 
-// otherCase changes the case of the first letter.
 func otherCase(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	other := unicode.ToUpper(first)

@@ -54,7 +54,6 @@ const (
 // perSetting is how many faults in a row have the same setting, whose lesson takes a while.
 const perSetting = 10
 
-// settingOf returns the setting of the nth fault of a seed.
 func settingOf(seed uint64, n int) Setting {
 	all := settings()
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))

@@ -60,7 +60,6 @@ const conversations = 24
 // seen is where a place occurs: the edits that would change it, as bits, by case.
 type seen map[string]uint
 
-// edits are the edits that would change the place in any case.
 func (s seen) edits() uint {
 	var bits uint
 	for _, b := range s {
@@ -105,7 +104,6 @@ func learn(ctx context.Context, s Setting) (*lesson, error) {
 	return l, nil
 }
 
-// suite plays a client in the setting.
 func (s Setting) suite(client func(context.Context, harness.Env) error) *conformance.Suite {
 	played := play.Setting{Revision: s.Revision, Config: s.config()}
 	suite := played.Suite(client)

@@ -158,7 +158,6 @@ func (c *change) has(f *Fault) bool {
 		(c.edits == "" || matches(c.edits, f.Edit) || f.Edit == "rename" && matches(c.edits, noValue))
 }
 
-// matches reports whether an expression matches all of a text.
 func matches(expression, text string) bool {
 	return regexp.MustCompile(`^(?:` + expression + `)$`).MatchString(text)
 }

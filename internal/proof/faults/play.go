@@ -284,5 +284,4 @@ func written(traces []*trace.Trace) map[string]int {
 	return all
 }
 
-// accused reports whether a verdict is against the client.
 func accused(r *report.Result) bool { return r.Failed(true) || r.Warned() && r.Level != report.May }

@@ -22,7 +22,6 @@ const (
 	received         = "received "   // and a kind: another message of the server, as the client reads it
 )
 
-// isRead reports whether a kind of message is one that the client reads.
 func isRead(kind string) bool {
 	return kind == samplingRequest || kind == modelReply || strings.HasPrefix(kind, received)
 }

@@ -84,7 +84,6 @@ var alwaysEdits = edits{
 	})),
 }
 
-// onlyWith edits the results to some requests.
 func onlyWith(condition func(*Sample) bool, edit func(result object)) func(*Sample) {
 	return func(s *Sample) {
 		if condition(s) && s.Result != nil {

@@ -100,7 +100,6 @@ func (w *Wire) pingIsAnError(line []byte) []byte {
 	return line
 }
 
-// hasResults reports whether a message of a request to the model has tool results.
 func hasResults(m object) bool { return len(ofType(m["content"], "tool_result")) > 0 }
 
 // oneBlock puts the deltas of all blocks into the first one.

@@ -157,7 +157,6 @@ var basicEdits = edits{
 	"first-system-prompt": firstSystemPrompt,
 }
 
-// errorIs replaces the error of a response.
 func errorIs(failed object) func(object) {
 	return func(r object) {
 		if r["error"] != nil {
@@ -195,7 +194,6 @@ func firstSystemPrompt(*Wire) Edit {
 	}}
 }
 
-// asciiOnly replaces all other characters with question marks.
 func asciiOnly(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c > 0x7e {
@@ -211,7 +209,6 @@ func cutText(b object) {
 	}
 }
 
-// eachMedium edits the images and audio of messages.
 func eachMedium(f func(b object)) func(object) {
 	return func(p object) {
 		eachBlock("image", f)(p)
@@ -219,7 +216,6 @@ func eachMedium(f func(b object)) func(object) {
 	}
 }
 
-// editHints edits the hints of the model preferences.
 func editHints(f func([]any) []any) func(object) {
 	return func(p object) {
 		if hints, ok := member(p, "modelPreferences")["hints"].([]any); ok {
@@ -228,7 +224,6 @@ func editHints(f func([]any) []any) func(object) {
 	}
 }
 
-// isArrayOfOne reports whether content is an array of one text.
 func isArrayOfOne(content any) bool {
 	blocks, ok := content.([]any)
 	return ok && len(blocks) == 1 && len(ofType(content, "text")) == 1

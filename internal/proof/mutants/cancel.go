@@ -93,7 +93,6 @@ var cancelEdits = edits{
 	}),
 }
 
-// onCancel handles the server's cancellations.
 func onCancel(f func(w *Wire, m *Message)) func(*Wire) Edit {
 	return in(func(m *Message) {
 		if m.Method() == methodCancelled {
@@ -123,7 +122,6 @@ func diesAfter(bad func(w *Wire, id any) bool) func(*Wire) Edit {
 	}
 }
 
-// ownCancel edits the client's cancellations.
 func ownCancel(f func(m *Message)) func(*Wire) Edit {
 	return out(func(m *Message) {
 		if m.Method() == methodCancelled {
@@ -152,7 +150,6 @@ func cancels(id any) object {
 	return object{"jsonrpc": "2.0", "method": methodCancelled, "params": object{"requestId": id}}
 }
 
-// sendError sends an error response of the wire's own.
 func (w *Wire) sendError(id any, code int) {
 	w.respond(id, "error", object{"code": code, "message": "broken on purpose"})
 }
@@ -165,7 +162,6 @@ func (w *Wire) respond(id any, member string, value any) {
 	})
 }
 
-// isID reports whether a value can be the id of a request.
 func isID(id any) bool {
 	switch id.(type) {
 	case nil, bool, object, []any:

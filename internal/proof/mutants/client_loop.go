@@ -137,7 +137,6 @@ func inLoop(params object) bool {
 	return is
 }
 
-// hasUsed reports whether the model has used a tool in the loop.
 func hasUsed(params object) bool { return SampleFacts(params).Later }
 
 // beforeModel edits the params of each request to the model in a loop.
@@ -190,7 +189,6 @@ func failsBeforeModel(ends string) func(*Wire) Edit {
 	})
 }
 
-// toolCalls edits the calls that the client makes in a loop.
 func toolCalls(f func(m *Message)) func(*Wire) Edit {
 	return out(func(m *Message) {
 		if m.nested() && loops(text(m.Params(), "name")) {

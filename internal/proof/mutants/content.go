@@ -17,7 +17,6 @@ var (
 	marshal = jsonvalue.Marshal
 )
 
-// just is an edit that needs no state.
 func just(e Edit) func(*Wire) Edit { return func(*Wire) Edit { return e } }
 
 func params(f func(object)) func(*Wire) Edit           { return just(Edit{Params: f}) }
@@ -30,7 +29,6 @@ func answered(f func(*Sample)) func(*Wire) Edit        { return just(Edit{Answer
 func out(f func(*Message)) func(*Wire) Edit            { return just(Edit{Out: f}) }
 func in(f func(*Message)) func(*Wire) Edit             { return just(Edit{In: f}) }
 
-// eachItem calls f with each object of an array.
 func eachItem(list any, f func(object)) {
 	items, _ := list.([]any)
 	for _, item := range items {
@@ -40,7 +38,6 @@ func eachItem(list any, f func(object)) {
 	}
 }
 
-// eachMessage edits each message of the params.
 func eachMessage(f func(m object)) func(object) {
 	return func(params object) { eachItem(params["messages"], f) }
 }
@@ -54,12 +51,10 @@ func eachBlock(kind string, f func(b object)) func(object) {
 	})
 }
 
-// eachTool edits each tool of the params.
 func eachTool(f func(tool object)) func(object) {
 	return func(p object) { eachItem(p["tools"], f) }
 }
 
-// eachText edits each text block of a result.
 func eachText(f func(b object)) func(object) {
 	return func(r object) {
 		for _, b := range ofType(r["content"], "text") {
@@ -68,7 +63,6 @@ func eachText(f func(b object)) func(object) {
 	}
 }
 
-// eachUse edits each tool use of a result.
 func eachUse(f func(i int, use object)) func(object) {
 	return func(r object) {
 		for i, use := range ofType(r["content"], "tool_use") {
@@ -130,7 +124,6 @@ func said(holder object) string {
 	return joined
 }
 
-// ids returns the member of each block of a type in a message.
 func ids(message object, kind, member string) []string {
 	var all []string
 	for _, b := range ofType(message["content"], kind) {
@@ -139,7 +132,6 @@ func ids(message object, kind, member string) []string {
 	return all
 }
 
-// textBlock is a text block.
 func textBlock(text string) object { return object{"type": "text", "text": text} }
 
 // viaFloat64 reads every number as a float64, as careless JSON code does: 9007199254740993 becomes …992.
@@ -180,12 +172,10 @@ func history(f func(object)) func(*Wire) Edit {
 	})
 }
 
-// sampling wraps the client's handler of sampling requests.
 func sampling(f func(w *Wire, next client.Handler) client.Handler) func(*Wire) Edit {
 	return just(Edit{Options: func(w *Wire, o *client.Options, _ *model.Options) { o.Sampling = f(w, o.Sampling) }})
 }
 
-// withholds keeps requests from the client.
 func withholds(which func(s *Sample) bool) func(*Wire) Edit {
 	return asked(func(s *Sample) {
 		if which(s) {

@@ -53,7 +53,6 @@ var declareEdits = edits{
 	"dies-when-it-refuses": diesOf(func(w *Wire, s *Sample) bool { return !w.Declares(s.Asked) }),
 }
 
-// withoutSampling edits a declaration.
 func withoutSampling(declared object) { delete(declared, "sampling") }
 
 // meta edits the requests of the modern era, which have a _meta.
@@ -89,7 +88,6 @@ func servesUndeclared(w *Wire) Edit {
 	}
 }
 
-// told is what the client was told to declare.
 func (w *Wire) told() object {
 	declared, err := jsonvalue.ReadObject(w.Env.Declare)
 	if err != nil {

@@ -69,7 +69,6 @@ func namesAsIDs(chunks []object) []object {
 	return chunks
 }
 
-// withoutIDs removes the ids of calls and their responses.
 func withoutIDs(body object) {
 	eachPart(func(part object) {
 		delete(member(part, "functionCall"), "id")

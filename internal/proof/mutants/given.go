@@ -136,7 +136,6 @@ var givenEdits = edits{
 	}),
 }
 
-// later edits the params from the second round on.
 func later(f func(object)) func(*Wire) Edit {
 	return params(func(p object) {
 		if slices.ContainsFunc(jsonvalue.Messages(p), func(m object) bool { return m["role"] == "assistant" }) {

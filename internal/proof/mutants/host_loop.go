@@ -56,7 +56,6 @@ func saysDone(_ *Wire, result object) error {
 	return nil
 }
 
-// host edits how the host handles mistakes.
 func host(f func(w *Wire, m *reference.Mistakes)) func(*Wire) Edit {
 	return just(Edit{Host: func(w *Wire, m *reference.Mistakes) {
 		w.Fire()

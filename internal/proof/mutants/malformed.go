@@ -116,7 +116,6 @@ func isMalformed(s *Sample) bool {
 	return s.Asked != nil && s.Wire.validate(s.Asked) != nil && s.Wire.rule(s.Asked) == ""
 }
 
-// firstMessageIs reports whether the first message meets a condition.
 func firstMessageIs(params object, is func(message any) bool) bool {
 	messages, _ := params["messages"].([]any)
 	return len(messages) > 0 && is(messages[0])

@@ -166,12 +166,10 @@ var mrtrEdits = edits{
 
 func retry(f func(c *Call, params object)) func(*Wire) Edit { return just(Edit{Retry: f}) }
 
-// onResponses edits the input of a retry.
 func onResponses(f func(responses object)) func(*Wire) Edit {
 	return retry(func(_ *Call, p object) { f(member(p, "inputResponses")) })
 }
 
-// onState edits the state of a retry that has one.
 func onState(f func(string) string) func(*Wire) Edit {
 	return retry(func(c *Call, p object) {
 		if state, ok := p[c.stateMember()].(string); ok {
@@ -180,7 +178,6 @@ func onState(f func(string) string) func(*Wire) Edit {
 	})
 }
 
-// onInput edits results that ask for input.
 func onInput(f func(result object)) func(*Wire) Edit {
 	return in(func(m *Message) {
 		if m.Request != nil && m.Result()["resultType"] == "input_required" {
@@ -202,10 +199,8 @@ func onType(f func(kind string, asks bool) string) func(*Wire) Edit {
 
 func isUnknown(kind string) bool { return kind != "" && kind != "complete" && kind != "input_required" }
 
-// abandon makes a result ask for what no client declares.
 func abandon(r object) { maps.Copy(r, impossible()) }
 
-// ignores abandons the calls of a method that need input.
 func ignores(method string) func(*Wire) Edit {
 	return in(func(m *Message) {
 		if m.Answers(method) && m.Result()["resultType"] == "input_required" {

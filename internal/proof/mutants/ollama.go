@@ -33,7 +33,6 @@ var ollamaEdits = edits{
 	"ollama-results-by-name": just(Edit{Params: byNameAndPlace, ModelRequest: eachMessage(unset("tool_call_id"))}),
 }
 
-// idsFromNames gives tool uses their tool's name as the id.
 func idsFromNames(r object) {
 	eachUse(func(_ int, use object) { use["id"] = use["name"] })(r)
 }

@@ -125,19 +125,16 @@ var providerEdits = edits{
 
 const failed = "the model could not be asked"
 
-// failures replaces what becomes of a failure of the provider.
 func failures(f func(w *Wire, err error) (object, error)) func(*Wire) Edit {
 	return func(w *Wire) Edit {
 		return Edit{Failed: func(err error) (object, error) { return f(w, err) }}
 	}
 }
 
-// answers makes a result of every failure.
 func answers(result object) func(*Wire, error) (object, error) {
 	return func(*Wire, error) (object, error) { return copyOf(result), nil }
 }
 
-// says makes an error for the server of every failure.
 func says(code int, message func(w *Wire, err error) string) func(*Wire, error) (object, error) {
 	return func(w *Wire, err error) (object, error) {
 		return nil, &client.Error{Code: code, Message: message(w, err)}
@@ -169,7 +166,6 @@ func status(err error) int {
 	return 0
 }
 
-// retryAfter is the wait that the provider asks for.
 func retryAfter(err error) time.Duration {
 	var told *model.ProviderError
 	if !errors.As(err, &told) {
@@ -193,14 +189,12 @@ func quoted(err error) string {
 	return body.Error.Message + plain.Error + plain.Message
 }
 
-// toServer handles each HTTP request to the server.
 func toServer(f func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error)) func(*Wire) Edit {
 	return just(Edit{Server: func(w *Wire, next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) { return f(w, r, next) })
 	}})
 }
 
-// everyHeader edits the headers of each HTTP request to the server.
 func everyHeader(f func(w *Wire, h http.Header)) func(*Wire) Edit {
 	return toServer(func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
 		r = r.Clone(r.Context())
@@ -210,7 +204,6 @@ func everyHeader(f func(w *Wire, h http.Header)) func(*Wire) Edit {
 	})
 }
 
-// withQuery adds the model's key to an address.
 func (w *Wire) withQuery(r *http.Request, name string) *http.Request {
 	r = r.Clone(r.Context())
 	query := r.URL.Query()

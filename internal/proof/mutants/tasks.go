@@ -93,13 +93,11 @@ var taskEdits = edits{
 	"progress-after-end": progressAfterEnd,
 }
 
-// declaresTasks reports whether the client was told to declare tasks.
 func (w *Wire) declaresTasks() bool {
 	requests := member(member(w.told(), "tasks"), "requests")
 	return member(requests, "sampling")["createMessage"] != nil
 }
 
-// knowsTask reports whether the client has created a task with the id.
 func (w *Wire) knowsTask(id any) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +119,6 @@ func takesUndeclared(w *Wire) Edit {
 	}
 }
 
-// related is the _meta of a message that belongs to a task.
 func related(id any) object { return object{relatedTask: object{"taskId": id}} }
 
 // tasksIn calls f with each description of a task in a message.
@@ -138,12 +135,10 @@ func tasksIn(m *Message, f func(task object)) {
 	eachItem(m.Result()["tasks"], f)
 }
 
-// everyTask edits each description of a task that the client sends.
 func everyTask(f func(task object)) func(*Wire) Edit {
 	return out(func(m *Message) { tasksIn(m, f) })
 }
 
-// afterGet edits the responses to tasks/get.
 func afterGet(f func(task object)) func(*Wire) Edit {
 	return out(func(m *Message) {
 		if m.Answers("tasks/get") && m.Result()["taskId"] != nil {

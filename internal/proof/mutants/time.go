@@ -55,7 +55,6 @@ var timeEdits = edits{
 	"fractional-token": ownToken(func(token any) any { return json.Number(fmt.Sprint(token) + ".5") }),
 }
 
-// limit is the client's time limit for the model.
 func (w *Wire) limit() time.Duration { return cmp.Or(w.Env.Timeout, harness.DefaultClientTimeout) }
 
 // unlimited is a client without a time limit.
@@ -209,7 +208,6 @@ func oneAtATime(w *Wire) Edit {
 	}
 }
 
-// progress edits the progress that the client reports.
 func progress(f func(params object)) func(*Wire) Edit {
 	return out(func(m *Message) {
 		if m.Method() == methodProgress {
@@ -249,7 +247,6 @@ func progressGoesOn(w *Wire) Edit {
 	}
 }
 
-// ownToken edits the progress tokens of the client's requests.
 func ownToken(f func(token any) any) func(*Wire) Edit {
 	return out(func(m *Message) {
 		if token := m.Meta()["progressToken"]; token != nil {

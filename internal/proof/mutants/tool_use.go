@@ -176,7 +176,6 @@ func simplifySchema(t object) {
 	t["inputSchema"] = object{"type": "object", "properties": simple, "required": schema["required"]}
 }
 
-// addsOwnTool adds a tool of the host to the tools of the params.
 func addsOwnTool(p object) {
 	if tools, ok := p["tools"].([]any); ok {
 		p["tools"] = append(tools, object{"name": "host_search", "description": "the host's own",
@@ -228,7 +227,6 @@ func ignoresNone(w *Wire) Edit {
 	return e
 }
 
-// withoutTools removes the tools and the tool choice from a request to the model.
 func withoutTools(body object) {
 	for _, name := range []string{"tools", "tool_choice", "toolChoice", "toolConfig"} {
 		delete(body, name)

@@ -97,7 +97,6 @@ var translations = []translation{
 	},
 }
 
-// resultsOfUser makes tool messages those of the user.
 func resultsOfUser(body object) {
 	eachItem(body["messages"], func(m object) {
 		if m["role"] == "tool" {
@@ -121,7 +120,6 @@ func ofKind(kind string) func(object) bool {
 	return func(item object) bool { return item["type"] == kind }
 }
 
-// unsaid removes from a text that it is an error.
 func unsaid(name string) func(object) {
 	return func(result object) {
 		if said, ok := result[name].(string); ok {
@@ -199,7 +197,6 @@ func (t *translation) forgetsErrors(body object) {
 	})
 }
 
-// dropsImages drops images.
 func (t *translation) dropsImages(body object) {
 	editLists(body, t.images, func(list []any) []any {
 		return slices.DeleteFunc(list, func(item any) bool {
@@ -209,7 +206,6 @@ func (t *translation) dropsImages(body object) {
 	})
 }
 
-// raisesLimit raises the token limit.
 func (t *translation) raisesLimit(body object) {
 	for _, name := range t.limit[:len(t.limit)-1] {
 		body = member(body, name)

@@ -227,7 +227,6 @@ var losesSession = toServer(func(w *Wire, r *http.Request, next http.RoundTrippe
 		"error": object{"code": codeInternal, "message": "broken on purpose: the session is lost"}}), nil
 })
 
-// encodesNames writes names that have to be encoded in another way into the header Mcp-Name.
 func encodesNames(encode func(name string) string) func(*Wire) Edit {
 	return out(func(m *Message) {
 		if name := text(m.Params(), "name"); name != "" && m.Header.Get("Mcp-Name") != name {

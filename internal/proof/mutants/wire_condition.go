@@ -20,10 +20,8 @@ import (
 // A conditional edit is made where the condition holds for one of the samples that a message is, carries or answers.
 // Messages of no sample, and what is not a message, then stay as they are.
 
-// always reports whether the edit has no condition.
 func (w *Wire) always() bool { return w.when.Holds == nil }
 
-// knows reports whether somebody needs the facts of messages.
 func (w *Wire) knows() bool { return !w.always() || w.edit.Noted != nil }
 
 // holds reports whether the condition holds for one of the facts.
@@ -84,7 +82,6 @@ func (w *Wire) again() bool {
 	return w.failed || c != nil && c.Retries > 0
 }
 
-// facts are those of the request and of what the client answers.
 func (s *Sample) facts() Facts {
 	f := s.about
 	f.Errors = f.Errors || s.Error != nil
@@ -93,7 +90,6 @@ func (s *Sample) facts() Facts {
 	return f
 }
 
-// applies reports whether the condition holds for a message.
 func (w *Wire) applies(m *Message) bool {
 	if !w.knows() {
 		return true
@@ -298,7 +294,6 @@ func factsOf(r *http.Request) []Facts {
 	return facts
 }
 
-// withReply are the facts of a request with those of its reply.
 func withReply(facts []Facts, chunks []object) []Facts {
 	facts = slices.Clone(facts)
 	for i := range facts {
@@ -347,7 +342,6 @@ type conditional struct {
 	retries       bool // the edited form asks the model again after a failure
 }
 
-// of returns the form for a sampling request.
 func (c *conditional) of(params object) *client.Options {
 	f := c.w.known(params, c.w.inFlight())
 	f.Errors, f.Retry = f.Errors || c.retries, f.Retry || c.retries

@@ -130,7 +130,6 @@ func (w *Wire) post(r *http.Request, body []byte) (*http.Response, error) {
 	return w.server.RoundTrip(r)
 }
 
-// readRequest reads the body of a request.
 func readRequest(r *http.Request) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
@@ -224,7 +223,6 @@ func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
 	return arrives
 }
 
-// batch reads a batch of messages.
 func batch(raw []byte) ([]any, bool) {
 	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
 		return nil, false

@@ -101,7 +101,6 @@ func member(o object, name string) object {
 	return object{}
 }
 
-// copyOf returns a deep copy.
 func copyOf(o object) object {
 	c, err := jsonvalue.ReadObject(jsonvalue.Marshal(o))
 	if err != nil {

@@ -99,7 +99,6 @@ func (p *pipe) Write(line []byte) (int, error) {
 	return len(line), err
 }
 
-// toServer writes a line to the server.
 func (p *pipe) toServer(line []byte) error {
 	p.writing <- struct{}{}
 	defer func() { <-p.writing }()

@@ -134,7 +134,6 @@ func (w *Wire) Serves(params object) bool {
 	return w.Declares(params) && w.validate(params) == nil
 }
 
-// validate is the check of requests of the correct client.
 func (w *Wire) validate(params object) error {
 	return client.Validate(cmp.Or(w.Env.Revision, server.DefaultRevisions()[0]), params)
 }
@@ -323,7 +322,6 @@ func (w *Wire) calls() {
 	w.ofCall, w.failed = nil, false
 }
 
-// impossible is a result that asks for what no client declares.
 func impossible() object {
 	return object{"resultType": "input_required", "inputRequests": object{"refused": object{"method": unknownMethod}}}
 }

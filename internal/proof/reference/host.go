@@ -50,7 +50,6 @@ type host struct {
 	tools    []any
 }
 
-// params is what the host asks its model next.
 func (h *host) params() map[string]any {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -38,7 +38,6 @@ type Mistakes struct {
 	AskAgain func(n int) bool
 }
 
-// mistakes are those of a correct host.
 func mistakes() Mistakes {
 	return Mistakes{Told: func(Mistake, map[string]any, map[string]any) error { return nil }, MostRepeats: 10,
 		AskAgain: func(int) bool { return false }}
@@ -83,7 +82,6 @@ func (h *host) call(ctx context.Context, use map[string]any) (map[string]any, er
 	return resultFor(use, called.Text()), nil
 }
 
-// told returns the result that tells the model of its mistake.
 func (h *host) told(use map[string]any, m Mistake, why string) (map[string]any, error) {
 	result := resultFor(use, why)
 	result["isError"] = true
@@ -137,7 +135,6 @@ func (r *repetition) count(uses []map[string]any) int {
 	return r.times
 }
 
-// saysNothing reports whether an answer of the model is empty.
 func saysNothing(answer map[string]any) bool {
 	for _, b := range jsonvalue.OfType(answer["content"], "text") {
 		if jsonvalue.TextIn(b, "text") != "" {

@@ -35,7 +35,6 @@ type Pair struct {
 	when    mutants.Condition
 }
 
-// name is mutant and condition.
 func (p *Pair) name() string { return p.Mutant + " / " + p.Condition }
 
 // Conditions are the pairs of mutants and conditions, and what is wrong with them.
@@ -80,7 +79,6 @@ func RunConditions(ctx context.Context, o Options) (*Conditions, error) {
 // sampledOf is of how many mutants one is in a sample.
 const sampledOf = 8
 
-// chosenMutants are the mutants to play.
 func chosenMutants(o *Options) []mutants.Mutant {
 	return slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool {
 		if o.Mutants != nil {

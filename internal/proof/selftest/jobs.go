@@ -60,7 +60,6 @@ func (j *job) name() string {
 	return fmt.Sprintf("%s (%s, %s)", name, j.setting.name, j.revision)
 }
 
-// waits reports whether a mutant mostly waits.
 func waits(m *mutants.Mutant) bool {
 	return slices.Contains(scenariosOf(m), timeScenario) || slices.Contains(m.Kills, mutants.ClientLoop+"/overall-timeout")
 }

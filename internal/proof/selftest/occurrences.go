@@ -16,7 +16,6 @@ type occurrences struct {
 	examples map[string][]string // by condition: one case of each scenario
 }
 
-// in reports whether the condition occurs in the case.
 func (o *occurrences) in(id, condition string) bool { return o.byCase[id][condition] }
 
 // played is what occurrences depend on: the revision, and whether the client runs the tool loop itself.

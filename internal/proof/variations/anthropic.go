@@ -10,7 +10,6 @@ import (
 // anthropicPlain asks for whole answers.
 var anthropicPlain = with(reference.Config{Dialect: dialect.Anthropic, Plain: true})
 
-// eachContent edits the blocks of each message to Anthropic.
 func eachContent(edit func(blocks []any) []any) func(object) {
 	return each("messages", func(m object) { m["content"] = edit(array(m["content"])) })
 }
@@ -24,7 +23,6 @@ func eachBlock(kind string, edit func(b object)) func(object) {
 	})
 }
 
-// ofTexts returns the text blocks in content.
 func ofTexts(content any) []any {
 	var texts []any
 	for _, b := range ofType(content, "text") {
@@ -33,7 +31,6 @@ func ofTexts(content any) []any {
 	return texts
 }
 
-// blockIDs changes the ids of tool uses and of their results in the messages to Anthropic.
 func blockIDs(change func(string) string) func(object) {
 	return each("messages", each("content", func(b object) {
 		rename(b, "id", change)

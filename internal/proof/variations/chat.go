@@ -16,7 +16,6 @@ const (
 	minted  = "tool-use parallel/two-cities parallel/thirty-three loop/three-cities"
 )
 
-// chatIDs changes every id of a tool call in a chat completion.
 func chatIDs(change func(string) string) func(object) {
 	return each("messages", func(m object) {
 		each("tool_calls", func(call object) { rename(call, "id", change) })(m)
@@ -30,12 +29,10 @@ func editText(m object, edit func(string) string) {
 	each("content", func(part object) { rename(part, "text", edit) })(m)
 }
 
-// eachFunction edits each function that is offered to a model.
 func eachFunction(edit func(function object)) func(object) {
 	return each("tools", func(tool object) { edit(tool["function"].(object)) })
 }
 
-// prompted limits an edit to requests with a system prompt.
 func prompted(edit func(body object)) func(body object) {
 	return func(body object) {
 		if objects(body["messages"])[0]["role"] == "system" {

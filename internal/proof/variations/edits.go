@@ -47,7 +47,6 @@ func array(v any) []any {
 	return items
 }
 
-// each edits each object in an array of a body.
 func each(name string, edit func(item object)) func(object) {
 	return func(body object) {
 		for _, item := range objects(body[name]) {
@@ -56,7 +55,6 @@ func each(name string, edit func(item object)) func(object) {
 	}
 }
 
-// eachRole edits each message of a role.
 func eachRole(role string, edit func(m object)) func(object) {
 	return each("messages", func(m object) {
 		if m["role"] == role {
@@ -78,7 +76,6 @@ func rename(o object, member string, change func(string) string) {
 
 func textBlock(text string) object { return object{"type": "text", "text": text} }
 
-// user is a message of the user.
 func user(content any) object { return object{"role": "user", "content": content} }
 
 // afterResults takes the media out of results and puts them in a message behind each run of results.
@@ -102,7 +99,6 @@ func afterResults(
 	return all
 }
 
-// split cuts a text in two.
 func split(text string) (string, string) {
 	i := strings.IndexByte(text, ' ') + 1
 	return text[:i], text[i:]

@@ -24,7 +24,6 @@ func eachPart(member string, edit func(inner object, n int)) func(object) {
 	})
 }
 
-// eachFunctionPart edits each function call and each function response.
 func eachFunctionPart(edit func(inner object, n int)) func(object) {
 	return func(body object) {
 		eachPart("functionCall", edit)(body)
@@ -32,12 +31,10 @@ func eachFunctionPart(edit func(inner object, n int)) func(object) {
 	}
 }
 
-// eachResponse edits what each function returned.
 func eachResponse(edit func(response object)) func(object) {
 	return eachPart("functionResponse", func(inner object, _ int) { edit(inner["response"].(object)) })
 }
 
-// eachDeclaration edits each function that is offered to Gemini.
 func eachDeclaration(edit func(d object)) func(object) {
 	return each("tools", each("functionDeclarations", edit))
 }

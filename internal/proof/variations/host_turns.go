@@ -39,7 +39,6 @@ var hostTurnVariations = anyOrder(of(reference.Config{Host: true}, "host-turns-"
 		}),
 ))
 
-// mistakes makes a variation of how a host handles mistakes.
 func mistakes(name, doc string, edit func(*mutants.Wire, *reference.Mistakes), options ...func(*Variation)) Variation {
 	return edited(name, doc, "own-loop", "host-loop basic/question", mutants.Edit{Host: func(w *mutants.Wire,
 		m *reference.Mistakes) {

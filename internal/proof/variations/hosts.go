@@ -143,7 +143,6 @@ func chatNames(change func(string) string) func(object) {
 	}
 }
 
-// eachToolResult edits each tool result in the params of a sampling request.
 func eachToolResult(edit func(result object)) func(params object) {
 	return each("messages", func(m object) {
 		for _, b := range ofType(m["content"], "tool_result") {

@@ -73,7 +73,6 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 		func(v *Variation) { v.Whole = true }),
 )
 
-// loopOption edits the options of the loop.
 func loopOption(f func(*mcp.Loop)) mutants.Edit {
 	return mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
 		w.Fire()

@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
-// eachInput edits each item of a type in the input.
 func eachInput(kind string, edit func(item object)) func(object) {
 	return func(body object) {
 		for _, item := range ofType(body["input"], kind) {

@@ -90,7 +90,6 @@ func v(name, doc, allowed, cases string, edit func(body object), options ...func
 	return edited(name, doc, allowed, cases, mutants.Edit{ModelRequest: edit}, options...)
 }
 
-// edited makes a variation with any other edit.
 func edited(name, doc, allowed, cases string, edit mutants.Edit, options ...func(*Variation)) Variation {
 	v := Variation{Name: name, Doc: doc, Allowed: allowed, Cases: strings.Fields(cases),
 		edit: func(*mutants.Wire) mutants.Edit { return edit }}

@@ -88,7 +88,6 @@ func (p *play) handle(s *server.Session) (any, error) {
 	return "done", nil
 }
 
-// count is how many exchanges the conversation has.
 func (p *play) count() int {
 	count := 0
 	for _, s := range p.conversation.Steps {
