@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -35,8 +36,11 @@ var update = flag.Bool("update", false, "write the recordings in cassettes/recor
 var forms = reference.Forms()
 
 // sampled reports whether a scenario is recorded and replayed in a form: in all forms if [whole] is set, else in every
-// third, in turn.
-func sampled(scenario, form int) bool { return whole() || (scenario+form)%3 == 0 }
+// fifth, in turn.
+func sampled(scenario, form int) bool { return whole() || (scenario+form)%5 == 0 }
+
+// recordings are all embedded recordings. Reading them takes long.
+var recordings = sync.OnceValues(func() (*cassettes.Player, error) { return cassettes.Replay() })
 
 // play plays scenarios in virtual time, with their scripts if source is nil.
 func play(t *testing.T, only []string, run func(context.Context, harness.Env) error, source llm.Source,
@@ -181,7 +185,7 @@ func TestRecordings(t *testing.T) {
 
 // Replayed or scripted, the model is the same to the reference: every verdict and its evidence are equal.
 func TestARunFromRecordingsEqualsTheRunFromScripts(t *testing.T) {
-	source, err := cassettes.Replay()
+	source, err := recordings()
 	require.NoError(t, err)
 	for i, scenario := range recordedScenarios {
 		for k, form := range forms {
@@ -211,7 +215,7 @@ func TestARunFromRecordingsEqualsTheRunFromScripts(t *testing.T) {
 
 // A fault is also found from recordings, unless the recordings lack what the broken client asks.
 func TestMutantsAreKilledFromRecordings(t *testing.T) {
-	source, err := cassettes.Replay()
+	source, err := recordings()
 	require.NoError(t, err)
 	var killed atomic.Int64
 	t.Cleanup(func() { require.Positive(t, killed.Load()) })
@@ -228,7 +232,7 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 					every = 1
 				}
 				if !whole() {
-					every *= 3
+					every *= 5
 				}
 				if !mutant.ShowsIn(form.Config) || (i+k)%every != 0 {
 					continue

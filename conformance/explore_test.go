@@ -26,7 +26,7 @@ func exploring(t *testing.T, c harness.Client, n int) conformance.Suite {
 }
 
 func TestACorrectClientPassesGeneratedConversations(t *testing.T) {
-	n := 12
+	n := 6
 	if whole() {
 		n = 100
 	}

@@ -116,6 +116,33 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 			t.Fatalf("conformance: %v", err)
 		}
 	}
+	s.prepare(t)
+	rs, traces, err := s.Suite.Run(t.Context())
+	if err != nil {
+		t.Fatalf("conformance: %v", err)
+	}
+	if s.known != nil {
+		rs = s.compare(t, rs, known)
+	}
+	if s.judged != nil {
+		s.judged(rs, traces)
+	}
+	selects := selectsScenario(t.Name())
+	for _, revision := range groups(rs.Results, func(r *report.Result) string { return r.Revision }) {
+		t.Run(revision[0].Revision, func(t *testing.T) {
+			for _, scenario := range groups(revision, func(r *report.Result) string { return r.Scenario }) {
+				t.Run(scenario[0].Scenario, func(t *testing.T) {
+					for _, r := range scenario {
+						t.Run(r.Check, func(t *testing.T) { reportResult(t, &r, s.strict, selects) })
+					}
+				})
+			}
+		})
+	}
+}
+
+// prepare sets what depends on the test: the commands that reproduce a result, and the files.
+func (s *settings) prepare(t *testing.T) {
 	name := t.Name()
 	s.Reproduce = func(r *report.Result) string {
 		return "go test -run " + pattern(name, r.Revision, r.Scenario)
@@ -135,28 +162,6 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	s.Suite.ReproduceFile = reproduce
 	if s.Suite.Conversation != "" {
 		s.Reproduce = func(*report.Result) string { return reproduce(s.Suite.Conversation) }
-	}
-	rs, traces, err := s.Suite.Run(t.Context())
-	if err != nil {
-		t.Fatalf("conformance: %v", err)
-	}
-	if s.known != nil {
-		rs = s.compare(t, rs, known)
-	}
-	if s.judged != nil {
-		s.judged(rs, traces)
-	}
-	selects := selectsScenario(name)
-	for _, revision := range groups(rs.Results, func(r *report.Result) string { return r.Revision }) {
-		t.Run(revision[0].Revision, func(t *testing.T) {
-			for _, scenario := range groups(revision, func(r *report.Result) string { return r.Scenario }) {
-				t.Run(scenario[0].Scenario, func(t *testing.T) {
-					for _, r := range scenario {
-						t.Run(r.Check, func(t *testing.T) { reportResult(t, &r, s.strict, selects) })
-					}
-				})
-			}
-		})
 	}
 }
 

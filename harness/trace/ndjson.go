@@ -16,10 +16,6 @@ const Version = 1
 // ErrTruncated says that a file ends before its footer. A part of a run must never pass for a shorter run.
 var ErrTruncated = errors.New("trace is truncated: the footer is missing")
 
-// maxLine bounds a line of a trace file, in bytes. JSON may need six bytes for one byte of a payload, so this is far
-// beyond [DefaultLimit].
-const maxLine = 1<<31 - 1
-
 // A trace file is NDJSON: the header's line, a line for each event, the footer's line.
 type headerLine struct {
 	Trace  *int    `json:"mcpConformTrace"`
@@ -62,64 +58,44 @@ func (t *Trace) Write(w io.Writer) error {
 // Read reads what [Trace.Write] wrote. Its errors name the line. A file that lacks even its last byte is
 // [ErrTruncated]. Text after the footer is an error, too: two concatenated files are not one trace.
 func Read(r io.Reader) (*Trace, error) {
-	in := reader{lines: bufio.NewScanner(r)}
-	in.lines.Buffer(make([]byte, 64<<10), maxLine)
-	in.lines.Split(in.split)
-	for in.lines.Scan() {
-		in.n++
-		if err := in.line(in.lines.Bytes()); err != nil {
-			return nil, err
+	var t Trace
+	in, ended := bufio.NewReader(r), false
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		cut := errors.Is(err, io.EOF)
+		if cut && len(line) == 0 {
+			return t.complete(n-1, ended)
+		}
+		switch {
+		case err != nil && !cut:
+			return nil, fmt.Errorf("trace line %d: %w", n, err)
+		case ended:
+			return nil, fmt.Errorf("trace line %d: unexpected text after the footer", n)
+		case cut && (n > 1 || jsonPrefix(line)):
+			return nil, fmt.Errorf("%w (it ends in the middle of line %d)", ErrTruncated, n)
+		case !utf8.Valid(line):
+			return nil, fmt.Errorf("trace line %d: invalid UTF-8: the file is damaged, or not a trace", n)
+		}
+		if n == 1 {
+			err = t.readHeader(line)
+		} else {
+			ended, err = t.readLine(line)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("trace line %d: %w", n, err)
 		}
 	}
-	if err := in.lines.Err(); err != nil {
-		return nil, fmt.Errorf("trace line %d: %w", in.n+1, err)
-	}
-	if in.n == 0 {
+}
+
+// complete returns the trace of a file with so many lines.
+func (t *Trace) complete(lines int, ended bool) (*Trace, error) {
+	switch {
+	case ended:
+		return t, nil
+	case lines == 0:
 		return nil, fmt.Errorf("%w (the file is empty)", ErrTruncated)
 	}
-	if !in.ended {
-		return nil, fmt.Errorf("%w (it ends after line %d)", ErrTruncated, in.n)
-	}
-	return &in.trace, nil
-}
-
-type reader struct {
-	lines *bufio.Scanner
-	trace Trace
-	n     int  // lines so far
-	cut   bool // the current line lacks its newline
-	ended bool // the footer was read
-}
-
-// split is a [bufio.SplitFunc] that notes a missing last newline.
-func (in *reader) split(data []byte, atEOF bool) (int, []byte, error) {
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i + 1, data[:i], nil
-	}
-	if atEOF && len(data) > 0 {
-		in.cut = true
-		return len(data), data, nil
-	}
-	return 0, nil, nil
-}
-
-func (in *reader) line(line []byte) error {
-	switch {
-	case in.ended:
-		return fmt.Errorf("trace line %d: unexpected text after the footer", in.n)
-	case in.cut && (in.n > 1 || jsonPrefix(line)):
-		return fmt.Errorf("%w (it ends in the middle of line %d)", ErrTruncated, in.n)
-	case !utf8.Valid(line):
-		return fmt.Errorf("trace line %d: invalid UTF-8: the file is damaged, or not a trace", in.n)
-	case in.n == 1:
-		return in.trace.readHeader(line)
-	}
-	ended, err := in.trace.readLine(line)
-	if err != nil {
-		return fmt.Errorf("trace line %d: %w", in.n, err)
-	}
-	in.ended = ended
-	return nil
+	return nil, fmt.Errorf("%w (it ends after line %d)", ErrTruncated, lines)
 }
 
 // jsonPrefix reports whether a line is JSON as far as it goes.
@@ -131,13 +107,13 @@ func jsonPrefix(line []byte) bool {
 func (t *Trace) readHeader(line []byte) error {
 	var first headerLine
 	if err := json.Unmarshal(line, &first); err != nil {
-		return fmt.Errorf("trace line 1: not a trace: %w", err)
+		return fmt.Errorf("not a trace: %w", err)
 	}
 	if first.Trace == nil || first.Header == nil {
-		return errors.New(`trace line 1: not a trace: expected {"mcpConformTrace":…,"header":{…}}`)
+		return errors.New(`not a trace: expected {"mcpConformTrace":…,"header":{…}}`)
 	}
 	if *first.Trace != Version {
-		return fmt.Errorf("trace line 1: format version %d, but this program reads version %d", *first.Trace, Version)
+		return fmt.Errorf("format version %d, but this program reads version %d", *first.Trace, Version)
 	}
 	t.Header = *first.Header
 	if len(t.Header.Declare) > 0 {

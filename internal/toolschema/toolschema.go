@@ -35,7 +35,7 @@ func Compile(raw []byte) (*Schema, error) {
 		return nil, err
 	}
 	if object, ok := doc.(map[string]any); !ok || object["type"] != "object" {
-		return nil, fmt.Errorf(`want a schema with "type": "object", got %s`, raw)
+		return nil, fmt.Errorf(`expected a schema with "type": "object", found %s`, raw)
 	}
 	if n := hugeNumber(doc); n != "" {
 		return nil, fmt.Errorf("a number is out of range: %s", clip(n))
