@@ -18,65 +18,67 @@ import (
 // Scenario holds the cases and checks of this chapter.
 var Scenario = scenario()
 
-// kind is a check that the client refuses histories, and these histories. Its id is that of a rule of package validity.
-type kind struct {
-	id, refuses string // "The client refuses …"
+// Kind is a check that the client refuses histories, and these histories. Its id is that of a rule of package validity.
+type Kind struct {
+	ID, refuses string // "The client refuses …"
 	level       report.Level
 	cause, fix  string
-	histories   []history
+	Histories   []History
 }
 
-// history is one that a server must not send. It breaks one rule, and as far as possible no other.
-type history struct {
-	// name is that of its case.
-	name string
-	// wrong completes "a history in which …", and at is the index of the wrong message.
-	wrong string
+// History is one that a server must not send. It breaks one rule, and as far as possible no other.
+type History struct {
+	// Name is that of its case.
+	Name string
+	// Wrong completes "a history in which …", and at is the index of the wrong message.
+	Wrong string
 	at    int
-	// messages follow the user's question.
-	messages []server.SamplingMessage
+	// Messages follow the user's question.
+	Messages []server.SamplingMessage
 }
 
 func scenario() check.Scenario {
 	s := check.Scenario{ID: "balance", Purpose: "histories in which tool uses and results do not balance",
 		Revisions: check.WithTools}
-	for _, k := range forbidden {
-		c := check.Check{ID: k.id, Rule: "The client refuses " + k.refuses, Levels: check.Everywhere(k.level),
-			Statements: k.statements(), Requests: 1, Cause: k.cause, Fix: k.fix, Judge: check.RefusedWithCode}
-		for _, h := range k.histories {
-			c.Cases = append(c.Cases, h.name)
-			s.Cases = append(s.Cases, h.asCase())
+	for _, k := range Forbidden {
+		c := check.Check{ID: k.ID, Rule: "The client refuses " + k.refuses, Levels: check.Everywhere(k.level),
+			Statements: k.Statements(), Requests: 1, Cause: k.cause, Fix: k.fix, Judge: check.RefusedWithCode}
+		for _, h := range k.Histories {
+			c.Cases = append(c.Cases, h.Name)
+			s.Cases = append(s.Cases, h.AsCase())
 		}
 		s.Checks = append(s.Checks, c)
 	}
-	s.Checks = append(s.Checks, notDropped, noModelCall, alive)
+	s.Checks = append(s.Checks, NotDropped, noModelCall, alive)
 	return s
 }
 
-// codeNamed is the statement that names the error code for a missing result and for mixed content (sampling/09, 08).
-const codeNamed = "sampling/error-codes"
+// CodeNamed is the statement that names the error code for a missing result and for mixed content (sampling/09, 08).
+const CodeNamed = "sampling/error-codes"
 
-func (k kind) statements() []string {
-	rule := validity.Kind(k.id).Statement()
+// Statements is exported for the tests, which are in a package of their own.
+func (k Kind) Statements() []string {
+	rule := validity.Kind(k.ID).Statement()
 	if rule == "sampling/08" || rule == "sampling/09" {
-		return []string{codeNamed, rule}
+		return []string{CodeNamed, rule}
 	}
 	return []string{rule}
 }
 
-func (h history) asCase() harness.Case {
-	return harness.Case{ID: "balance/" + h.name, Barrier: true, Handler: h.send, Script: story.Says("It is mild there."),
-		Expect: check.Refusal{What: "a history in which " + h.wrong, Path: fmt.Sprintf("messages[%d].content", h.at),
+// AsCase is exported for the tests, which are in a package of their own.
+func (h History) AsCase() harness.Case {
+	return harness.Case{ID: "balance/" + h.Name, Barrier: true, Handler: h.send, Script: story.Says("It is mild there."),
+		Expect: check.Refusal{What: "a history in which " + h.Wrong, Path: fmt.Sprintf("messages[%d].content", h.at),
 			Codes: []int{evidence.CodeInvalidParams}}}
 }
 
 // send sends the history. A client without sampling.tools gets a request that the server withholds, so that the reason
 // is in the trace.
-func (h history) send(s *server.Session) (any, error) {
+func (h History) send(s *server.Session) (any, error) {
 	ask := s.Ask("What is the weather like?", story.GetWeather)
 	if !s.Declares("sampling", "tools") {
 		return s.Sample(ask)
 	}
-	ask.Messages = append(ask.Messages, h.messages...)
+	ask.Messages = append(ask.Messages, h.Messages...)
 	return s.Sample(ask, server.Hostile())
 }

@@ -5,20 +5,21 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 )
 
-// markers are words in the parts that a careless converter drops, by case.
-var markers = map[string]string{
+// Markers are words in the parts that a careless converter drops, by case.
+var Markers = map[string]string{
 	"balance/result-for-nothing": "eighteen degrees", "balance/user-calls": "Reykjavik",
 	"balance/assistant-answers": "twelve degrees",
 }
 
-var notDropped = check.Check{
+// NotDropped is exported for the tests, which are in a package of their own.
+var NotDropped = check.Check{
 	ID: "not-dropped", Cases: []string{"result-for-nothing", "user-calls", "assistant-answers"},
 	Rule:   "A tool use or result out of place is refused or reaches the model; the client does not drop it",
 	Levels: check.Robust, Requests: 1,
 	Cause: "the converter skips tool uses and results that it does not expect: under another role, or without the other",
 	Fix:   "Return an error (-32602) for a block that has no place in the provider's format.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r, marker, expected := e.Rounds[0], markers[e.Case.ID], check.Expected[check.Refusal](e)
+		r, marker, expected := e.Rounds[0], Markers[e.Case.ID], check.Expected[check.Refusal](e)
 		if len(r.Answers) == 0 && e.Revision.Modern() {
 			if v := check.Unsettled(e, r); v != nil {
 				return *v

@@ -34,91 +34,91 @@ var (
 
 const passedOn = "the handler passes every history on to the model, without validation"
 
-// forbidden are the histories that a server must not send, by the check that judges them, in the order of reports.
-var forbidden = []kind{
-	{id: "missing-result", level: report.Should,
+// Forbidden are the histories that a server must not send, by the check that judges them, in the order of reports.
+var Forbidden = []Kind{
+	{ID: "missing-result", level: report.Should,
 		refuses: "a history in which one of several tool uses has no result",
 		cause:   "results are counted by message and not by tool use, or the client invents the missing one",
 		fix:     "Look for a result under the id of each tool use in the very next message. Return -32602 if one is missing.",
-		histories: []history{
-			{name: "one-result-of-two", wrong: "one of two tool uses has no result", at: 2,
-				messages: messages{assistant(inParis, inLondon), user(parisMild)}},
+		Histories: []History{
+			{Name: "one-result-of-two", Wrong: "one of two tool uses has no result", at: 2,
+				Messages: messages{assistant(inParis, inLondon), user(parisMild)}},
 		}},
-	{id: "no-result", level: report.Should,
+	{ID: "no-result", level: report.Should,
 		refuses: "a history in which plain text follows a tool use",
 		cause:   passedOn,
 		fix:     "Return -32602 if the message after a tool use has no results.",
-		histories: []history{
-			{name: "text-for-result", wrong: "a tool use is followed by plain text", at: 2,
-				messages: messages{assistant(inParis), user(server.Text("Never mind Paris. How are you?"))}},
+		Histories: []History{
+			{Name: "text-for-result", Wrong: "a tool use is followed by plain text", at: 2,
+				Messages: messages{assistant(inParis), user(server.Text("Never mind Paris. How are you?"))}},
 		}},
-	{id: "late-result", level: report.Should,
+	{ID: "late-result", level: report.Should,
 		refuses: "a history in which another message is between a tool use and its result",
 		cause:   "results are searched anywhere after their tool use",
 		fix:     "Look for results in the very next message. Return -32602 if they are not there.",
-		histories: []history{
-			{name: "text-before-result", wrong: "another message is between a tool use and its result", at: 2,
-				messages: messages{assistant(inParis), user(server.Text("One moment, please.")), user(parisMild)}},
+		Histories: []History{
+			{Name: "text-before-result", Wrong: "another message is between a tool use and its result", at: 2,
+				Messages: messages{assistant(inParis), user(server.Text("One moment, please.")), user(parisMild)}},
 		}},
-	{id: "trailing-use", level: report.Should,
+	{ID: "trailing-use", level: report.Should,
 		refuses: "a history that ends with a tool use without a result",
 		cause:   "tool uses are validated only when another message follows",
 		fix:     "Return -32602 if the last message of the history has a tool use.",
-		histories: []history{
-			{name: "use-at-the-end", wrong: "the last message is a tool use without a result", at: 1,
-				messages: messages{assistant(inParis)}},
+		Histories: []History{
+			{Name: "use-at-the-end", Wrong: "the last message is a tool use without a result", at: 1,
+				Messages: messages{assistant(inParis)}},
 		}},
-	{id: "mixed-content", level: report.Should,
+	{ID: "mixed-content", level: report.Should,
 		refuses: "a message with other content beside tool results",
 		cause:   "the message is split into results and the rest, because the provider's wire has a place for both",
 		fix:     "Return -32602 if a message with tool results has any other content.",
-		histories: []history{
-			{name: "text-beside-result", wrong: "a text is beside a tool result", at: 2,
-				messages: messages{assistant(inParis), user(server.Text("Here is the result:"), parisMild)}},
-			{name: "image-beside-result", wrong: "an image is beside a tool result", at: 2,
-				messages: messages{assistant(inParis), user(parisMild, server.Image("image/png", story.WeatherMap))}},
-			{name: "audio-beside-result", wrong: "audio is beside a tool result", at: 2,
-				messages: messages{assistant(inParis), user(parisMild, server.Audio("audio/wav", story.Thunder))}},
+		Histories: []History{
+			{Name: "text-beside-result", Wrong: "a text is beside a tool result", at: 2,
+				Messages: messages{assistant(inParis), user(server.Text("Here is the result:"), parisMild)}},
+			{Name: "image-beside-result", Wrong: "an image is beside a tool result", at: 2,
+				Messages: messages{assistant(inParis), user(parisMild, server.Image("image/png", story.WeatherMap))}},
+			{Name: "audio-beside-result", Wrong: "audio is beside a tool result", at: 2,
+				Messages: messages{assistant(inParis), user(parisMild, server.Audio("audio/wav", story.Thunder))}},
 		}},
-	{id: "orphan-result", level: report.Should,
+	{ID: "orphan-result", level: report.Should,
 		refuses: "a tool result without a tool use",
 		cause:   "the result is dropped, or passed on for the provider or the model to notice",
 		fix:     "Return -32602 if the message before a tool result has no tool use with its id.",
-		histories: []history{
-			{name: "result-for-nothing", wrong: "a tool result has no tool use", at: 2,
-				messages: messages{assistant(server.Text("Let me see.")), user(parisMild)}},
+		Histories: []History{
+			{Name: "result-for-nothing", Wrong: "a tool result has no tool use", at: 2,
+				Messages: messages{assistant(server.Text("Let me see.")), user(parisMild)}},
 		}},
-	{id: "duplicate-use-id", level: report.Should,
+	{ID: "duplicate-use-id", level: report.Should,
 		refuses: "a message in which two tool uses have the same id",
 		cause:   "tool uses are kept in a map, by their ids",
 		fix:     "Return -32602 if an id occurs twice.",
-		histories: []history{
-			{name: "one-id-for-two", wrong: "two tool uses of a message have the same id", at: 1,
-				messages: messages{assistant(inParis, useFor("call_paris", "London")), user(parisMild)}},
+		Histories: []History{
+			{Name: "one-id-for-two", Wrong: "two tool uses of a message have the same id", at: 1,
+				Messages: messages{assistant(inParis, useFor("call_paris", "London")), user(parisMild)}},
 		}},
-	{id: "duplicate-result", level: report.Advice,
+	{ID: "duplicate-result", level: report.Advice,
 		refuses: "a tool use with two results",
 		cause:   "results are kept in a map, by the ids of their tool uses, so that one of them is lost",
 		fix:     "Return -32602 if a tool use has two results.",
-		histories: []history{
-			{name: "two-results-for-one", wrong: "a tool use has two results", at: 2,
-				messages: messages{assistant(inParis), user(parisMild, resultFor("call_paris", "twenty degrees"))}},
+		Histories: []History{
+			{Name: "two-results-for-one", Wrong: "a tool use has two results", at: 2,
+				Messages: messages{assistant(inParis), user(parisMild, resultFor("call_paris", "twenty degrees"))}},
 		}},
-	{id: "use-in-user", level: report.Advice,
+	{ID: "use-in-user", level: report.Advice,
 		refuses: "a tool use under the role user",
 		cause:   passedOn,
 		fix:     "Return -32602 if a message of the user has a tool use.",
-		histories: []history{
-			{name: "user-calls", wrong: "a tool use has the role user", at: 1,
-				messages: messages{user(useFor("call_user", "Reykjavik")), user(resultFor("call_user", "sleet"))}},
+		Histories: []History{
+			{Name: "user-calls", Wrong: "a tool use has the role user", at: 1,
+				Messages: messages{user(useFor("call_user", "Reykjavik")), user(resultFor("call_user", "sleet"))}},
 		}},
-	{id: "result-in-assistant", level: report.Advice,
+	{ID: "result-in-assistant", level: report.Advice,
 		refuses: "a tool result under the role assistant",
 		cause:   passedOn,
 		fix:     "Return -32602 if a message of the assistant has a tool result.",
-		histories: []history{
-			{name: "assistant-answers", wrong: "a tool result has the role assistant", at: 2,
-				messages: messages{
+		Histories: []History{
+			{Name: "assistant-answers", Wrong: "a tool result has the role assistant", at: 2,
+				Messages: messages{
 					assistant(inParis), assistant(resultFor("call_paris", "twelve degrees")), user(server.Text("So?")),
 				}},
 		}},

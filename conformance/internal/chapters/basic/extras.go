@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// extraMeta is a _meta that no client knows.
-var extraMeta = story.Object{"com.example/trace": "trace-word-nine"}
+// ExtraMeta is a _meta that no client knows.
+var ExtraMeta = story.Object{"com.example/trace": "trace-word-nine"}
 
 // The server sends unknown fields in the params, in a message and in a block.
 var extras = harness.Case{
@@ -28,12 +28,12 @@ var extras = harness.Case{
 			return nil, err
 		}
 		params["comExampleHint"] = story.Object{"deep": []any{1, nil, "x"}}
-		params["_meta"] = extraMeta
+		params["_meta"] = ExtraMeta
 		message := params["messages"].([]any)[0].(story.Object)
 		message["comExampleNote"] = true
 		block := message["content"].(story.Object)
 		block["comExampleStyle"] = "bold"
-		block["_meta"] = extraMeta
+		block["_meta"] = ExtraMeta
 		block["annotations"] = story.Object{"audience": []any{"assistant"}, "priority": 0.5}
 		return s.Sample(params)
 	},
@@ -59,9 +59,9 @@ var meta = harness.Case{
 	ID: "basic/meta", Revisions: check.WithTools,
 	Handler: func(s *server.Session) (any, error) {
 		ask := s.Ask("What is the weather in Oslo?", story.GetWeather)
-		ask.Messages = append(ask.Messages, useWithMeta("assistant", story.Object{
+		ask.Messages = append(ask.Messages, UseWithMeta("assistant", story.Object{
 			"type": "tool_use", "id": "use-one", "name": "get_weather", "input": story.Object{"city": "Oslo"},
-		}), useWithMeta("user", story.Object{
+		}), UseWithMeta("user", story.Object{
 			"type": "tool_result", "toolUseId": "use-one", "isError": false, "content": []any{server.Text("windy")},
 		}))
 		return s.Sample(ask)
@@ -69,9 +69,9 @@ var meta = harness.Case{
 	Script: story.Says("Windy."),
 }
 
-// useWithMeta returns a message with the block, to which it adds extraMeta.
-func useWithMeta(role string, block story.Object) server.SamplingMessage {
-	block["_meta"] = extraMeta
+// UseWithMeta returns a message with the block, to which it adds extraMeta.
+func UseWithMeta(role string, block story.Object) server.SamplingMessage {
+	block["_meta"] = ExtraMeta
 	return server.SamplingMessage{Role: role, Content: []any{block}}
 }
 

@@ -33,28 +33,29 @@ func named(of func(*dialect.Facts) string) (names []string) {
 
 // The rounds of the case, by the preferences of the sampling request.
 const (
-	roundNothing = iota
+	RoundNothing = iota
 	roundSmall
 	roundLarge
-	roundSmallFirst
-	roundLargeFirst
-	roundNumbers
-	roundSmallAndNumbers
-	roundParts
-	hintRounds
+	RoundSmallFirst
+	RoundLargeFirst
+	RoundNumbers
+	RoundSmallAndNumbers
+	RoundParts
+	HintRounds
 )
 
 // cleverest are priorities for the opposite of a small model.
 var cleverest = story.Object{"intelligencePriority": 1, "costPriority": 0, "speedPriority": 0}
 
-var preferred = [hintRounds]story.Object{
+// Preferred is exported for the tests, which are in a package of their own.
+var Preferred = [HintRounds]story.Object{
 	roundSmall:           hints(nil, smallModels),
 	roundLarge:           hints(nil, largeModels),
-	roundSmallFirst:      hints(nil, smallModels, largeModels),
-	roundLargeFirst:      hints(nil, largeModels, smallModels),
-	roundNumbers:         cleverest,
-	roundSmallAndNumbers: hints(cleverest, smallModels),
-	roundParts:           hints(nil, nameParts),
+	RoundSmallFirst:      hints(nil, smallModels, largeModels),
+	RoundLargeFirst:      hints(nil, largeModels, smallModels),
+	RoundNumbers:         cleverest,
+	RoundSmallAndNumbers: hints(cleverest, smallModels),
+	RoundParts:           hints(nil, nameParts),
 }
 
 // hints returns preferences with the names as hints, and with the priorities.
@@ -75,7 +76,7 @@ func hints(priorities story.Object, names ...[]string) story.Object {
 var hinted = harness.Case{
 	ID: "basic/hints",
 	Handler: func(s *server.Session) (any, error) {
-		for _, preferences := range preferred {
+		for _, preferences := range Preferred {
 			ask := s.Ask("Which model are you?")
 			if preferences != nil {
 				ask.ModelPreferences = preferences
@@ -91,14 +92,14 @@ var hinted = harness.Case{
 
 // everyRoundHasModel needs a model request in each round.
 var everyRoundHasModel = func() (needs []check.Need) {
-	for i := range hintRounds {
+	for i := range HintRounds {
 		needs = append(needs, check.ModelReadsRequest(i+1))
 	}
 	return needs
 }()
 
 // modelsCalled returns the names of the models that the client called, by round.
-func modelsCalled(e *evidence.Case) (models [hintRounds]string) {
+func modelsCalled(e *evidence.Case) (models [HintRounds]string) {
 	for i := range models {
 		models[i] = e.Rounds[i].LastExchange().Request.Model
 	}
@@ -110,7 +111,7 @@ func showRounds(v check.Verdict, e *evidence.Case, rounds ...int) check.Verdict 
 	models := modelsCalled(e)
 	for _, i := range rounds {
 		r := e.Rounds[i]
-		v = v.ShowAs("server sent", r.Asked.At("modelPreferences"), "%s", evidence.Compact(story.JSON(preferred[i]))).
+		v = v.ShowAs("server sent", r.Asked.At("modelPreferences"), "%s", evidence.Compact(story.JSON(Preferred[i]))).
 			ShowAs("model called", r.LastExchange().Place, "%q", models[i])
 	}
 	return v
@@ -119,19 +120,19 @@ func showRounds(v check.Verdict, e *evidence.Case, rounds ...int) check.Verdict 
 var hintsRespected = check.Check{
 	ID: "hints-respected", Cases: []string{"hints"},
 	Rule:   "Model hints SHOULD influence which model is called",
-	Levels: check.Advice, Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Advice, Requests: HintRounds, Needs: everyRoundHasModel,
 	Statements: []string{"sampling/23"},
 	Cause:      "the client does not read modelPreferences, or has only one model",
 	Fix: "Call the first model whose name contains a hint, or an equivalent model of your own. " +
 		"Announce one-model if the client has only one.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models := modelsCalled(e)
-		if own := models[roundNothing]; models[roundSmall] == own && models[roundLarge] == own {
+		if own := models[RoundNothing]; models[roundSmall] == own && models[roundLarge] == own {
 			if e.Session.Supports[harness.OneModel] {
 				return check.NotApplicable("the client announces that it has one model: %q", own)
 			}
 			return showRounds(check.Fail("expected hints to change the called model, found %q with and without hints: "+
-				"respect them, or declare one-model (Env.Announce)", own), e, roundNothing, roundSmall, roundLarge)
+				"respect them, or declare one-model (Env.Announce)", own), e, RoundNothing, roundSmall, roundLarge)
 		}
 		return showRounds(check.Pass("hints change which model is called"), e, roundSmall, roundLarge)
 	},
@@ -143,52 +144,52 @@ var preferencesRule = []string{"schema/ModelPreferences"}
 var hintsInOrder = check.Check{
 	ID: "hints-in-order", Cases: []string{"hints"},
 	Rule:   "If the client uses hints, the first matching hint MUST win",
-	Levels: check.Must, Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Must, Requests: HintRounds, Needs: everyRoundHasModel,
 	Statements: append(preferencesRule, "schema/04"),
 	Cause:      "the client takes the first of its own models that matches any hint, or a later hint wins",
 	Fix:        "Loop over the hints in order, and take the first that matches one of the client's models.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models := modelsCalled(e)
-		own, small, large := models[roundNothing], models[roundSmall], models[roundLarge]
+		own, small, large := models[RoundNothing], models[roundSmall], models[roundLarge]
 		if small == own || large == own || small == large {
 			return check.NotApplicable("the order of hints shows only where two hints each change the called model")
 		}
 		for _, two := range []struct {
 			round       int
 			first, last string
-		}{{roundSmallFirst, small, large}, {roundLargeFirst, large, small}} {
+		}{{RoundSmallFirst, small, large}, {RoundLargeFirst, large, small}} {
 			if models[two.round] == two.last {
 				v := check.Fail("expected %q, by the first hint, found %q, by a later one", two.first, two.last)
 				return showRounds(v, e, roundSmall, roundLarge, two.round)
 			}
 		}
-		if models[roundSmallFirst] != small || models[roundLargeFirst] != large {
+		if models[RoundSmallFirst] != small || models[RoundLargeFirst] != large {
 			return showRounds(check.Warn("expected the model of one of two hints, found a third model"),
-				e, roundSmall, roundLarge, roundSmallFirst, roundLargeFirst)
+				e, roundSmall, roundLarge, RoundSmallFirst, RoundLargeFirst)
 		}
-		return showRounds(check.Pass("the first matching hint wins"), e, roundSmallFirst, roundLargeFirst)
+		return showRounds(check.Pass("the first matching hint wins"), e, RoundSmallFirst, RoundLargeFirst)
 	},
 }
 
 var hintSubstring = check.Check{
 	ID: "hint-substring", Cases: []string{"hints"},
 	Rule:   "A hint that is part of a model's name SHOULD match it",
-	Levels: check.Should, Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Should, Requests: HintRounds, Needs: everyRoundHasModel,
 	Statements: []string{"schema/05"},
 	Cause:      "the client looks hints up as complete names",
 	Fix:        "Match a hint against any part of a model's name.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models := modelsCalled(e)
-		small, parts := models[roundSmall], models[roundParts]
+		small, parts := models[roundSmall], models[RoundParts]
 		i := nameIn(small, smallModels)
 		switch {
-		case small == models[roundNothing] || i < 0:
+		case small == models[RoundNothing] || i < 0:
 			return check.NotApplicable("the client calls none of the models that the hints name")
 		case parts != small && nameIn(parts, nameParts) < 0:
 			return showRounds(check.Fail("expected the hint %q to match %q, found %q called", nameParts[i], small, parts),
-				e, roundSmall, roundParts)
+				e, roundSmall, RoundParts)
 		}
-		return showRounds(check.Pass("a part of a model's name matches it"), e, roundParts)
+		return showRounds(check.Pass("a part of a model's name matches it"), e, RoundParts)
 	},
 }
 
@@ -200,14 +201,14 @@ func nameIn(model string, names []string) int {
 var hintsOverNumbers = check.Check{
 	ID: "hints-over-numbers", Cases: []string{"hints"},
 	Rule:   "Hints SHOULD take precedence over numeric priorities",
-	Levels: check.Should, Requests: hintRounds, Needs: everyRoundHasModel,
+	Levels: check.Should, Requests: HintRounds, Needs: everyRoundHasModel,
 	Statements: append(preferencesRule, "schema/06"),
 	Cause:      "the client scores models by the numbers, and uses hints only for a tie",
 	Fix:        "Filter the models by the hints first. Let the numbers choose among the rest.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models := modelsCalled(e)
-		own, small := models[roundNothing], models[roundSmall]
-		numbers, both := models[roundNumbers], models[roundSmallAndNumbers]
+		own, small := models[RoundNothing], models[roundSmall]
+		numbers, both := models[RoundNumbers], models[RoundSmallAndNumbers]
 		switch {
 		case small == own:
 			return check.NotApplicable("the hint alone changes nothing")
@@ -215,8 +216,8 @@ var hintsOverNumbers = check.Check{
 			return check.NotApplicable("the numbers alone change nothing")
 		case both == numbers && both != small && nameIn(both, smallModels) < 0: // several models may match the hint
 			return showRounds(check.Fail("expected a model that matches the hint, found %q, by the numbers", both),
-				e, roundSmall, roundNumbers, roundSmallAndNumbers)
+				e, roundSmall, RoundNumbers, RoundSmallAndNumbers)
 		}
-		return showRounds(check.Pass("the hint takes precedence over the numbers"), e, roundSmallAndNumbers)
+		return showRounds(check.Pass("the hint takes precedence over the numbers"), e, RoundSmallAndNumbers)
 	},
 }

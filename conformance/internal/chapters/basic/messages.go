@@ -22,11 +22,11 @@ var turns = harness.Case{
 	Handler: func(s *server.Session) (any, error) {
 		ask := s.Ask("\n\tI have lost my keys.")
 		ask.Messages = append(ask.Messages,
-			text("assistant", "Where did you see them last?\r\n\r\n"),
-			text("user", "In the cafe\u0301.\u2028On the \x01\x1b[1mcounter\x7f.\u0085 "),
-			text("assistant", "Have you looked under the newspaper?\t"),
-			text("user", "There is no newspaper.\r\n"), text("user", "There is no newspaper.\r\n"),
-			text("user", "What now? 👩‍🚀 "))
+			Text("assistant", "Where did you see them last?\r\n\r\n"),
+			Text("user", "In the cafe\u0301.\u2028On the \x01\x1b[1mcounter\x7f.\u0085 "),
+			Text("assistant", "Have you looked under the newspaper?\t"),
+			Text("user", "There is no newspaper.\r\n"), Text("user", "There is no newspaper.\r\n"),
+			Text("user", "What now? 👩‍🚀 "))
 		return s.Sample(ask)
 	},
 	Script: story.Says("\n Ask the cat: she was in the cafe\u0301, too.\r\n\r\n" +
@@ -38,33 +38,33 @@ var turns = harness.Case{
 var (
 	assistantFirst = story.Once("basic/assistant-first", func(s *server.Session) any {
 		ask := s.Ask("I need a hat.")
-		ask.Messages = append([]server.SamplingMessage{text("assistant", "What can I do for you?")}, ask.Messages...)
+		ask.Messages = append([]server.SamplingMessage{Text("assistant", "What can I do for you?")}, ask.Messages...)
 		return ask
 	}, llm.When().Reply(llm.Text("We have blue ones.")))
 
 	assistantLast = story.Once("basic/assistant-last", func(s *server.Session) any {
 		ask := s.Ask("Name a colour for my hat.")
-		ask.Messages = append(ask.Messages, text("assistant", "Its colour should be"))
+		ask.Messages = append(ask.Messages, Text("assistant", "Its colour should be"))
 		return ask
 	}, llm.When().Reply(llm.Text(" blue.")))
 )
 
-// text returns a message with one text.
-func text(role, said string) server.SamplingMessage {
+// Text returns a message with one text.
+func Text(role, said string) server.SamplingMessage {
 	return server.SamplingMessage{Role: role, Content: server.Text(said)}
 }
 
-// blockText changes in JSON, so that a client that passes on the JSON of a block differs from one that reads the block.
-const blockText = "He said \"one block\",\nand meant it."
+// BlockText changes in JSON, so that a client that passes on the JSON of a block differs from one that reads the block.
+const BlockText = "He said \"one block\",\nand meant it."
 
 // The server sends content as a block, as an array of one, and as an array of three.
 var blocks = harness.Case{
 	ID: "basic/blocks", Revisions: check.WithTools,
 	Handler: func(s *server.Session) (any, error) {
-		if _, err := s.Sample(s.Ask(blockText)); err != nil {
+		if _, err := s.Sample(s.Ask(BlockText)); err != nil {
 			return nil, err
 		}
-		ask := s.Ask(blockText)
+		ask := s.Ask(BlockText)
 		ask.Messages[0].Content = []any{ask.Messages[0].Content}
 		if _, err := s.Sample(ask); err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ var singleAndArray = check.Check{
 // The server sends an image, then a sound, each beside a text.
 var (
 	image = showing("basic/image", server.Image("image/png", story.WeatherMap), dialect.Image)
-	audio = showing("basic/audio", server.Audio("audio/wav", silence), dialect.Audio)
+	audio = showing("basic/audio", server.Audio("audio/wav", Silence), dialect.Audio)
 )
 
 // The same with a conversation before it and, if the client declares them, tools that the model must not use.
@@ -143,8 +143,8 @@ func showing(id string, block any, kind dialect.BlockType) harness.Case {
 	}
 }
 
-// silence is a WAV file of an eighth of a second, at 8 kHz.
-var silence = func() []byte {
+// Silence is a WAV file of an eighth of a second, at 8 kHz.
+var Silence = func() []byte {
 	const rate, samples = 8000, 1000
 	b := []byte("RIFF")
 	b = binary.LittleEndian.AppendUint32(b, 36+2*samples)

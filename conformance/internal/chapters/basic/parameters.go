@@ -14,9 +14,9 @@ import (
 
 // Parameters that every provider accepts, and a word that is easy to find in metadata, whose form differs by provider.
 const (
-	temperature  = 0.5
-	stopSequence = "###END###"
-	metadataWord = "conformance-user-seven"
+	Temperature  = 0.5
+	StopSequence = "###END###"
+	MetadataWord = "conformance-user-seven"
 )
 
 // The server asks with temperature and stop sequences. Then it asks with the temperature 0 and with metadata, which a
@@ -25,13 +25,13 @@ var tuned = harness.Case{
 	ID: "basic/tuned",
 	Handler: func(s *server.Session) (any, error) {
 		ask := s.Ask("Count to three.")
-		warmth := temperature
-		ask.Temperature, ask.StopSequences = &warmth, []string{stopSequence}
+		warmth := Temperature
+		ask.Temperature, ask.StopSequences = &warmth, []string{StopSequence}
 		if _, err := s.Sample(ask); err != nil {
 			return nil, err
 		}
 		ask = s.Ask("Count to four.")
-		ask.Temperature, ask.Metadata = new(float64), story.Object{"user_id": metadataWord}
+		ask.Temperature, ask.Metadata = new(float64), story.Object{"user_id": MetadataWord}
 		return s.Sample(ask)
 	},
 	Script: func(string) []*llm.Rule {
@@ -55,19 +55,19 @@ var parameters = check.Check{
 		switch t := x.Request.Temperature; {
 		case t == nil:
 			warmth = "omitted"
-		case *t == temperature:
+		case *t == Temperature:
 			warmth = "passed on"
 		default:
 			warmth = fmt.Sprintf("changed to %v", *t)
 		}
 		metadata := "refused before the model is called"
 		if y, missing := check.ModelRequest(e.Rounds[1]); missing == nil {
-			metadata = passedOn(y.Says(metadataWord))
+			metadata = passedOn(y.Says(MetadataWord))
 			if x.Request.Temperature != nil && y.Request.Temperature == nil {
 				warmth += " unless it is 0"
 			}
 		}
-		stops := passedOn(slices.Contains(x.Request.StopSequences, stopSequence))
+		stops := passedOn(slices.Contains(x.Request.StopSequences, StopSequence))
 		return check.Info("temperature is %s, stop sequences are %s, metadata are %s", warmth, stops, metadata).
 			ShowAs("model received", x.Place, "")
 	},

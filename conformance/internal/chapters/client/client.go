@@ -92,7 +92,8 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []check.Judge
 
 // NothingPlayed is the result of a revision in which no client was started.
 func NothingPlayed(revision server.Revision, s *evidence.Session) check.Judged {
-	return check.Judged{Result: report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: connectsID,
+	return check.Judged{Result: report.Result{Scenario: check.ClientScenario, Revision: string(revision),
+		Check: connectsID,
 		Level: report.Robust, Verdict: report.NotObserved, Evidence: []report.Evidence{},
 		Message: "no case was played: " + s.Case(s.Trace.Header.Cases[0].ID).NotPlayed}}
 }

@@ -15,18 +15,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 var (
-	tide  = story.Gauge("loop_tide", "The height of the tide at a place", story.Reading("The tide at %s is 3.2 m."))
+	Tide  = story.Gauge("loop_tide", "The height of the tide at a place", story.Reading("The tide at %s is 3.2 m."))
 	wind  = story.Gauge("loop_wind", "The wind at a place", story.Reading("The wind at %s is from the west."))
 	waves = story.Gauge("loop_waves", "The waves at a place", story.Reading("The waves at %s are 2 m high."))
 	birds = story.Gauge("loop_birds", "The birds at a place", story.Reading("There are 300 gannets at %s."))
-	buoy  = story.Gauge("loop_buoy", "The temperature that the buoy at a place measures", func(string) (any, error) {
+	Buoy  = story.Gauge("loop_buoy", "The temperature that the buoy at a place measures", func(string) (any, error) {
 		return nil, errors.New("error: the buoy is out of order")
 	})
 )
 
 // One tool is used once.
-var oneTool = loopCase(probe, nil, []server.Tool{tide}, "How high is the tide at Brest?",
+var oneTool = loopCase(Probe, nil, []server.Tool{Tide}, "How high is the tide at Brest?",
 	[]llm.Block{at("loop_tide", "Brest")}, said("The tide at Brest stands at 3.2 m."))
 
 // Three uses of two tools are in one turn, and two uses in the next.
@@ -36,19 +37,19 @@ var twoTools = loopCase("two-tools", nil, []server.Tool{wind, waves}, "Where is 
 	said("It is the same at both places."))
 
 // One of two tools fails, and the model goes on with the result of the other.
-var failingTool = loopCase("failing-tool", nil, []server.Tool{buoy, birds}, "How warm is the sea at Rockall?",
+var failingTool = loopCase("failing-tool", nil, []server.Tool{Buoy, birds}, "How warm is the sea at Rockall?",
 	[]llm.Block{at("loop_buoy", "Rockall"), at("loop_birds", "Rockall")}, said("It is warm enough for 300 gannets."))
 
 // due reports whether a client has to call a tool: the server has it, the arguments are valid, and neither the request
 // nor the user forbids it.
 func due(e *evidence.Case, use *dialect.Block) bool {
 	tool := e.ServerTool(use.Name)
-	return slices.Contains(e.Case.Tools, tool) && tool != forbidden && tool != destructive &&
+	return slices.Contains(e.Case.Tools, tool) && tool != Forbidden && tool != Destructive &&
 		evidence.HasMember(evidence.Arguments(*use), "place")
 }
 
 // complete are the cases in which a correct client runs the loop to its end.
-var complete = []string{probe, "two-tools", "failing-tool", "unknown-name", "invalid-input", "patterns"}
+var complete = []string{Probe, "two-tools", "failing-tool", "unknown-name", "invalid-input", "patterns"}
 
 var toolsCalled = rule(check.Check{
 	ID:    "tools-called",

@@ -38,13 +38,13 @@ var Scenario = check.Scenario{
 	},
 }
 
-// probe is the case that every client plays. All checks judge it, so that each says of a client with another loop that
+// Probe is the case that every client plays. All checks judge it, so that each says of a client with another loop that
 // it does not apply.
-const probe = "one-tool"
+const Probe = "one-tool"
 
 // loopCase is a case for clients with a loop of their own. The model answers in turns.
 func loopCase(id string, hints story.Object, tools []server.Tool, question string, turns ...[]llm.Block) harness.Case {
-	return harness.Case{ID: "client-loop/" + id, Barrier: true, ClientLoop: id != probe, Tools: tools,
+	return harness.Case{ID: "client-loop/" + id, Barrier: true, ClientLoop: id != Probe, Tools: tools,
 		Handler: func(s *server.Session) (any, error) { return s.Sample(asking(s, question, hints, tools...)) },
 		Script:  func(string) []*llm.Rule { return inTurns(tools, turns) }}
 }
@@ -117,8 +117,8 @@ func about(cases ...string) check.Need {
 func rule(c check.Check, cases ...string) check.Check {
 	c.Levels, c.Requests = check.Robust, 1
 	c.Cases = cases
-	if !slices.Contains(cases, probe) {
-		c.Cases = append([]string{probe}, cases...)
+	if !slices.Contains(cases, Probe) {
+		c.Cases = append([]string{Probe}, cases...)
 	}
 	c.Needs = slices.Concat([]check.Need{about(cases...)}, c.Needs, []check.Need{usesTool})
 	return c

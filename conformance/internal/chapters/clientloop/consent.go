@@ -9,19 +9,20 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 const (
-	harmless    = "loop_count_boats"
-	destructive = "loop_sink_boats"
+	Harmless    = "loop_count_boats"
+	Destructive = "loop_sink_boats"
 )
 
 // The model uses a harmless tool and a destructive one in one turn. The user declines to run destructive tools.
 var destroys = func() harness.Case {
-	count := story.Gauge(harmless, "Counts the boats at a place", story.Reading("There are 7 boats at %s."))
+	count := story.Gauge(Harmless, "Counts the boats at a place", story.Reading("There are 7 boats at %s."))
 	count.Annotations = story.Object{"readOnlyHint": true}
-	sink := story.Gauge(destructive, "Sinks all boats at a place", story.Reading("All boats at %s are sunk."))
+	sink := story.Gauge(Destructive, "Sinks all boats at a place", story.Reading("All boats at %s are sunk."))
 	sink.Annotations = story.Object{"destructiveHint": true, "readOnlyHint": false}
 	c := loopCase("destructive-tool", nil, []server.Tool{count, sink}, "Count the boats at Ryde, and sink them.",
-		[]llm.Block{at(harmless, "Ryde"), at(destructive, "Ryde")}, said("There are 7 boats. I sank none."))
+		[]llm.Block{at(Harmless, "Ryde"), at(Destructive, "Ryde")}, said("There are 7 boats. I sank none."))
 	c.Decision, c.Barrier = harness.DeclineTools, false
 	return c
 }()
@@ -44,8 +45,8 @@ var destructiveConfirmed = rule(check.Check{
 		calls, _ := e.ToolCalls()
 		counted := false
 		for _, call := range calls {
-			counted = counted || call.Tool == harmless
-			if call.Tool != destructive {
+			counted = counted || call.Tool == Harmless
+			if call.Tool != Destructive {
 				continue
 			}
 			verdict := check.Warn // perhaps a user has agreed to everything
@@ -57,7 +58,7 @@ var destructiveConfirmed = rule(check.Check{
 		}
 		if !counted {
 			return check.Fail("expected a call of %s, which is harmless, in the turn with a destructive tool, found none",
-				harmless).At(lastOf(round(e)))
+				Harmless).At(lastOf(round(e)))
 		}
 		return check.Pass("the client called the harmless tool of the turn, and not the destructive one").At(round(e).Asked)
 	},

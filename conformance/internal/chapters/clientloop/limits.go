@@ -14,22 +14,23 @@ import (
 )
 
 const (
-	// hinted is the maxIterations of the request, and mostIterations how many a loop may have. Limits of 5 and 10 are
+	// Hinted is the maxIterations of the request, and mostIterations how many a loop may have. Limits of 5 and 10 are
 	// usual.
-	hinted, mostIterations = 3, 40
+	Hinted, MostIterations = 3, 40
 	// forever is longer than any client waits, even one that declares no limit.
 	forever = 10 * time.Minute
 )
 
-var mile = story.Gauge("loop_mile", "What there is to see at a milestone",
+// Mile is exported for the tests, which are in a package of their own.
+var Mile = story.Gauge("loop_mile", "What there is to see at a milestone",
 	story.Reading("At %s there is nothing to see."))
 
 // The model asks for one more tool use after each result.
 var endless = func() harness.Case {
-	c := loopCase("endless", story.Object{"maxIterations": hinted}, []server.Tool{mile}, "Walk until you see something.")
+	c := loopCase("endless", story.Object{"maxIterations": Hinted}, []server.Tool{Mile}, "Walk until you see something.")
 	c.Script = func(string) []*llm.Rule {
-		return llm.Script(llm.When().ReplyFunc(offering([]server.Tool{mile}, func(r *llm.Request) []llm.Block {
-			if r.Turn() > mostIterations {
+		return llm.Script(llm.When().ReplyFunc(offering([]server.Tool{Mile}, func(r *llm.Request) []llm.Block {
+			if r.Turn() > MostIterations {
 				return said("There is nothing to see.")
 			}
 			return []llm.Block{at("loop_mile", fmt.Sprintf("mile %d", r.Turn()))}
@@ -56,7 +57,7 @@ var slowTool = harness.Case{ID: "client-loop/slow-tool", Timed: harness.Beyond, 
 var loopBounded = rule(check.Check{
 	ID: "loop-bounded",
 	Rule: fmt.Sprintf("A client that runs the tool loop ends it by itself, with an error or a final answer: after the "+
-		"request's maxIterations, or its own limit of at most %d", mostIterations),
+		"request's maxIterations, or its own limit of at most %d", MostIterations),
 	Cause: "the loop ends only when the model uses no tool",
 	Fix:   "Count the requests to the model. At the limit, return an error, or ask once more with the tool choice none.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -69,9 +70,9 @@ var loopBounded = rule(check.Check{
 		}
 		a := r.Result()
 		switch {
-		case n >= mostIterations:
+		case n >= MostIterations:
 			return check.Fail("expected the loop to end before %d model requests (maxIterations is %d), found %d",
-				mostIterations, hinted, len(r.Model)).At(r.Asked, lastOf(r))
+				MostIterations, Hinted, len(r.Model)).At(r.Asked, lastOf(r))
 		case a != nil && len(a.Uses()) > 0:
 			return check.Fail("expected an error or a final answer at the limit of the loop, found a tool use").
 				ShowMembers(a, "content", "stopReason")
@@ -83,7 +84,7 @@ var loopBounded = rule(check.Check{
 				return *v
 			}
 		}
-		return check.Pass("the loop ended after %d model requests (maxIterations is %d)", len(r.Model), hinted).At(r.Asked)
+		return check.Pass("the loop ended after %d model requests (maxIterations is %d)", len(r.Model), Hinted).At(r.Asked)
 	},
 }, "endless")
 

@@ -13,32 +13,34 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 const (
-	noSuchTool = "loop_teleport" // a tool that nobody offers
-	forbidden  = "loop_drop_note"
+	NoSuchTool = "loop_teleport" // a tool that nobody offers
+	Forbidden  = "loop_drop_note"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 var (
-	depth = story.Gauge("loop_depth", "The depth of the water at a place", story.Reading("The water at %s is 40 m deep."))
-	level = story.Gauge("loop_level", "The level of the river at a place", story.Reading("The river at %s is at 1.8 m."))
-	read  = story.Gauge("loop_read_note", "Reads the note of a place",
+	Depth = story.Gauge("loop_depth", "The depth of the water at a place", story.Reading("The water at %s is 40 m deep."))
+	Level = story.Gauge("loop_level", "The level of the river at a place", story.Reading("The river at %s is at 1.8 m."))
+	Read  = story.Gauge("loop_read_note", "Reads the note of a place",
 		story.Reading("The note of %s says: closed on Mondays."))
-	drop = story.Gauge(forbidden, "Deletes the note of a place", story.Reading("The note of %s is deleted."))
+	Drop = story.Gauge(Forbidden, "Deletes the note of a place", story.Reading("The note of %s is deleted."))
 )
 
 // The model uses a tool that nobody offers, and then the right one.
-var unknown = loopCase("unknown-name", nil, []server.Tool{depth}, "How deep is it at Fisher?",
-	[]llm.Block{llm.Call(noSuchTool, `{"to":"Fisher"}`)}, []llm.Block{at("loop_depth", "Fisher")},
+var unknown = loopCase("unknown-name", nil, []server.Tool{Depth}, "How deep is it at Fisher?",
+	[]llm.Block{llm.Call(NoSuchTool, `{"to":"Fisher"}`)}, []llm.Block{at("loop_depth", "Fisher")},
 	said("It is 40 m deep."))
 
 // The model uses a tool with arguments that its schema forbids, and then with valid ones.
-var invalid = loopCase("invalid-input", nil, []server.Tool{level}, "How high is the river at Bonn?",
+var invalid = loopCase("invalid-input", nil, []server.Tool{Level}, "How high is the river at Bonn?",
 	[]llm.Block{llm.Call("loop_level", `{"days":9}`)}, []llm.Block{at("loop_level", "Bonn")}, said("It is at 1.8 m."))
 
 // The request allows only tools of a pattern. The model uses an allowed one, and then another.
 var patterns = loopCase("patterns", story.Object{"allowedToolPatterns": []string{"loop_read_*"}},
-	[]server.Tool{read, drop}, "Read the note of the mill, and delete it.",
-	[]llm.Block{at("loop_read_note", "the mill")}, []llm.Block{at(forbidden, "the mill")},
+	[]server.Tool{Read, Drop}, "Read the note of the mill, and delete it.",
+	[]llm.Block{at("loop_read_note", "the mill")}, []llm.Block{at(Forbidden, "the mill")},
 	said("It is closed on Mondays."))
 
 // named returns the model's first use of a tool; nil for none.
@@ -69,7 +71,7 @@ var unknownTool = rule(check.Check{
 	Rule:  "A client that runs the tool loop tells the model about an unknown tool, and continues",
 	Cause: "the client ends the loop, or returns the tool use to the server, if its table of tools has no such name",
 	Fix:   "Give the model a tool result with isError that names the tools it has, and ask it again.",
-	Judge: func(e *evidence.Case) check.Verdict { return told(e, noSuchTool) },
+	Judge: func(e *evidence.Case) check.Verdict { return told(e, NoSuchTool) },
 }, "unknown-name")
 
 var invalidArguments = rule(check.Check{
@@ -84,7 +86,7 @@ var invalidArguments = rule(check.Check{
 		for _, call := range calls {
 			if use != nil && evidence.SameJSON(evidence.Arguments(*use), call.Arguments) {
 				return check.Fail("expected no tools/call with arguments that the input schema forbids, found one").
-					ShowAs("server offered", round(e).Asked, "%s", evidence.Compact(jsonvalue.Marshal(level.InputSchema))).
+					ShowAs("server offered", round(e).Asked, "%s", evidence.Compact(jsonvalue.Marshal(Level.InputSchema))).
 					Show(call.Place, "%s", evidence.Compact(call.Arguments))
 			}
 		}
@@ -105,7 +107,7 @@ var allowedOnly = rule(check.Check{
 				continue
 			}
 			for _, tool := range x.Request.Tools {
-				if strings.HasSuffix(tool.Name, forbidden) {
+				if strings.HasSuffix(tool.Name, Forbidden) {
 					return check.Fail("expected only tools that match loop_read_* in the model request, found %s", tool.Name).
 						Show(round(e).Asked, "allowedToolPatterns: loop_read_*").Show(x.At(tool.Path), "%s", tool.Name)
 				}
@@ -114,7 +116,7 @@ var allowedOnly = rule(check.Check{
 		}
 		calls, _ := e.ToolCalls()
 		for _, call := range calls {
-			if call.Tool == forbidden {
+			if call.Tool == Forbidden {
 				return check.Fail("expected only calls of tools that match loop_read_*, found one of %s", call.Tool).
 					Show(round(e).Asked, "allowedToolPatterns: loop_read_*").Show(call.Place, "%s", call.Tool)
 			}

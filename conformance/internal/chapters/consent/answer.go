@@ -13,7 +13,7 @@ import (
 const (
 	answerBegins   = "It is the Nile"
 	answerEnds     = "says heron 4471."
-	declinedAnswer = answerBegins + ", " + answerEnds
+	DeclinedAnswer = answerBegins + ", " + answerEnds
 )
 
 // The user declines the model's answer.
@@ -21,7 +21,7 @@ var answer = harness.Case{
 	ID: "consent/answer", Decision: harness.DeclineAnswer, Barrier: true,
 	Expect:  refusal("a request whose answer the user declined"),
 	Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Which river flows through Cairo?")) },
-	Script:  story.Says(declinedAnswer),
+	Script:  story.Says(DeclinedAnswer),
 }
 
 var declinedAfter = check.Check{
@@ -42,7 +42,7 @@ var declinedAfter = check.Check{
 			if hit, where, text := message.Find(declinedText); text != "" {
 				return check.Fail("expected nothing of the declined answer in what the client sends, found %s%s",
 					hit.Name, evidence.DescribeForm(hit)).
-					ShowAs("server asked", r.Asked, "← the model answered %q", declinedAnswer).Show(where, "%s", text)
+					ShowAs("server asked", r.Asked, "← the model answered %q", DeclinedAnswer).Show(where, "%s", text)
 			}
 		}
 		return check.Refused(e)
@@ -51,7 +51,7 @@ var declinedAfter = check.Check{
 
 // declinedText finds the declined answer, and what a shortened error contains of it.
 var declinedText = leak.New(
-	leak.Secret{Name: "all of it", Value: declinedAnswer},
+	leak.Secret{Name: "all of it", Value: DeclinedAnswer},
 	leak.Secret{Name: "its beginning", Value: answerBegins},
 	leak.Secret{Name: "its end", Value: answerEnds},
 )

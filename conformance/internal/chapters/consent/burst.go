@@ -12,9 +12,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 const (
-	burstSize = 50
-	fruit     = "A pear." // the model's answer to each request
+	BurstSize = 50
+	Fruit     = "A pear." // the model's answer to each request
 )
 
 // The server sends 50 requests at once. The barrier tells a client that refuses all of them from one that refuses
@@ -22,19 +23,19 @@ const (
 var fifty = harness.Case{
 	ID: "consent/fifty", Barrier: true,
 	Handler: func(s *server.Session) (any, error) {
-		asks := make([]any, burstSize)
+		asks := make([]any, BurstSize)
 		for i := range asks {
 			asks[i] = s.Ask(fmt.Sprintf("Name a fruit, please: this is number %d.", i+1))
 		}
 		return fmt.Sprintf("%d answers", len(s.SampleAll(asks...))), nil
 	},
-	Script: story.Says(fruit),
+	Script: story.Says(Fruit),
 }
 
 var burst = check.Check{
 	ID: "burst", Cases: []string{"fifty"}, Statements: []string{"sampling/24"},
 	Rule:   "Reports how many of 50 concurrent requests the client answers; it may refuse some with errors",
-	Levels: check.May, Requests: burstSize,
+	Levels: check.May, Requests: BurstSize,
 	Cause: "the client has no limit, or drops the requests beyond it",
 	Fix:   "Return an error for every request beyond the limit.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -46,7 +47,7 @@ var burst = check.Check{
 			case a != nil:
 				answered++
 				if len(r.Model) == 0 && !e.Session.AnswersItself && len(e.Session.Unmarked) == 0 &&
-					!evidence.Holds(a.Blocks(), fruit) {
+					!evidence.Holds(a.Blocks(), Fruit) {
 					invented = append(invented, r)
 				}
 			case len(r.Answers) > 0:

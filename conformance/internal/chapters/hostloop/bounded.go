@@ -10,22 +10,23 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 const (
-	endlessTool = "host_milestone"
-	// mostRepeats is how many times the model makes the same call. Hosts with long tasks allow some dozens of turns.
-	mostRepeats = 100
-	// mostEmpty is how many times the model says nothing.
-	mostEmpty = 20
+	EndlessTool = "host_milestone"
+	// MostRepeats is how many times the model makes the same call. Hosts with long tasks allow some dozens of turns.
+	MostRepeats = 100
+	// MostEmpty is how many times the model says nothing.
+	MostEmpty = 20
 )
 
 // The model makes the same call again and again.
 var endless = mistake("endless",
-	story.Gauge(endlessTool, "What there is to see at a milestone", story.Reading("%s: nothing.")),
-	slices.Repeat([][]llm.Block{uses(endlessTool, `{"place":"mile 1"}`)}, mostRepeats)...)
+	story.Gauge(EndlessTool, "What there is to see at a milestone", story.Reading("%s: nothing.")),
+	slices.Repeat([][]llm.Block{uses(EndlessTool, `{"place":"mile 1"}`)}, MostRepeats)...)
 
 // The model says nothing.
 var empty = mistake("empty", story.Gauge("host_fog", "The fog at a place", story.Reading("There is no fog at %s.")),
-	slices.Repeat([][]llm.Block{{}}, mostEmpty)...)
+	slices.Repeat([][]llm.Block{{}}, MostEmpty)...)
 
 var bounded = rule(check.Check{
 	ID:    "bounded",
@@ -34,7 +35,7 @@ var bounded = rule(check.Check{
 	Fix: "Limit the turns of a task, or stop when a call repeats. If the host has such a limit as an option, set it in " +
 		"its command.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		return ends(e, using(endlessTool), mostRepeats, "stop a model that repeats the same call")
+		return ends(e, using(EndlessTool), MostRepeats, "stop a model that repeats the same call")
 	},
 }, "endless")
 
@@ -44,7 +45,7 @@ var emptyAnswer = rule(check.Check{
 	Cause: "the host expects content in every answer, or repeats the request until there is some",
 	Fix:   "Treat an empty answer as the end of the task, or ask again a few times.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		return ends(e, saysNothing, mostEmpty, "accept an empty answer of its model")
+		return ends(e, saysNothing, MostEmpty, "accept an empty answer of its model")
 	},
 }, "empty")
 

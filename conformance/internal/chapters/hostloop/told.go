@@ -14,40 +14,41 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 const (
-	noSuchTool  = "host_teleport" // a tool that nobody offers
-	jsonTool    = "host_fish"
-	schemaTool  = "host_current"
-	failedTool  = "host_radar"
-	refusedTool = "host_sonar"
+	NoSuchTool  = "host_teleport" // a tool that nobody offers
+	JSONTool    = "host_fish"
+	SchemaTool  = "host_current"
+	FailedTool  = "host_radar"
+	RefusedTool = "host_sonar"
 )
 
 // The model uses a tool that nobody offers.
 var unknownTool = mistake("unknown-tool",
 	story.Gauge("host_depth", "The depth at a place", story.Reading("%s is deep.")),
-	uses(noSuchTool, `{"to":"Fisher"}`))
+	uses(NoSuchTool, `{"to":"Fisher"}`))
 
 // The model's arguments are invalid JSON: they end too soon.
 var invalidJSON = mistake("invalid-json",
-	story.Gauge(jsonTool, "The fish at a place", story.Reading("At %s there is cod.")),
-	uses(jsonTool, `{"place":"Viking","da`))
+	story.Gauge(JSONTool, "The fish at a place", story.Reading("At %s there is cod.")),
+	uses(JSONTool, `{"place":"Viking","da`))
 
 // The model's arguments are not those of the tool's input schema.
 var invalidArguments = mistake("invalid-arguments",
-	story.Gauge(schemaTool, "The current at a place", story.Reading("%s has none.")),
-	uses(schemaTool, `{"days":9}`))
+	story.Gauge(SchemaTool, "The current at a place", story.Reading("%s has none.")),
+	uses(SchemaTool, `{"days":9}`))
 
 // The tool returns a result that says that it failed.
-var failingTool = mistake("failing-tool", story.Gauge(failedTool, "What the radar sees at a place",
+var failingTool = mistake("failing-tool", story.Gauge(FailedTool, "What the radar sees at a place",
 	func(string) (any, error) { return nil, errors.New("the radar is out of order") }),
-	uses(failedTool, `{"place":"Dogger"}`))
+	uses(FailedTool, `{"place":"Dogger"}`))
 
 // The server refuses the call with an error response.
-var refusedCall = mistake("refused-call", story.Gauge(refusedTool, "What the sonar hears at a place",
+var refusedCall = mistake("refused-call", story.Gauge(RefusedTool, "What the sonar hears at a place",
 	func(string) (any, error) {
 		return &server.RPCError{Code: -32603, Message: "the sonar is out of order"}, nil
 	}),
-	uses(refusedTool, `{"place":"Forties"}`))
+	uses(RefusedTool, `{"place":"Forties"}`))
 
 // rule completes a check of one kind of mistake.
 func rule(c check.Check, cases ...string) check.Check {
@@ -60,7 +61,7 @@ var unknownToolTold = rule(check.Check{
 	Rule:  "A host tells its model about an unknown tool, and continues",
 	Cause: "the host looks the tool up in its table, and ends the task without it",
 	Fix:   "Give the model a tool result under the id of its use that says which tools there are, and ask it again.",
-	Judge: func(e *evidence.Case) check.Verdict { return told(e, noSuchTool).Verdict },
+	Judge: func(e *evidence.Case) check.Verdict { return told(e, NoSuchTool).Verdict },
 }, "unknown-tool")
 
 var badJSONTold = rule(check.Check{
@@ -73,7 +74,7 @@ var badJSONTold = rule(check.Check{
 		if turns := e.Session.HostTurns(); len(turns) > 0 && !llm.ArgumentsAreText(turns[0].Request) {
 			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
 		}
-		return told(e, jsonTool).Verdict
+		return told(e, JSONTool).Verdict
 	},
 }, "invalid-json")
 
@@ -83,7 +84,7 @@ var badArgumentsTold = rule(check.Check{
 	Cause: "the host ends the task if its validation, or the server, refuses the arguments",
 	Fix: "Give the model a tool result under the id of its use: your own validation error, or the error of the server. " +
 		"Then ask it again.",
-	Judge: func(e *evidence.Case) check.Verdict { return told(e, schemaTool).Verdict },
+	Judge: func(e *evidence.Case) check.Verdict { return told(e, SchemaTool).Verdict },
 }, "invalid-arguments")
 
 var failingToolTold = rule(check.Check{
@@ -93,9 +94,9 @@ var failingToolTold = rule(check.Check{
 	Fix: "Give the model a tool result under the id of its use, with the content of the result or the message of the " +
 		"error, and with the provider's flag for failures if it has one.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		tool := failedTool
+		tool := FailedTool
 		if e.Case.ID == refusedCall.ID {
-			tool = refusedTool
+			tool = RefusedTool
 		}
 		found := told(e, tool)
 		if found.given == nil {

@@ -12,37 +12,37 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// loops run at the same time, and have as many cities each. A loop's index is the number of its conversation, less
+// Loops run at the same time, and have as many cities each. A loop's index is the number of its conversation, less
 // one.
-var loops = []tour{
+var Loops = []tour{
 	{"Which harbour in the north is the windier one?", []string{"Oslo", "Bergen"}, "Bergen is the windier one."},
 	{"Which harbour in the south is the calmer one?", []string{"Naples", "Genoa"}, "Genoa is the calmer one."},
 }
 
-// loopRounds is the number of rounds of each loop, with the one of the final text.
-var loopRounds = len(loops[0].cities) + 1
+// LoopRounds is the number of rounds of each loop, with the one of the final text.
+var LoopRounds = len(Loops[0].Cities) + 1
 
 // Two loops run at the same time. The order of their requests changes from round to round, so that it does not
 // identify the loop.
 var sideBySide = harness.Case{ID: "loop/two-loops", Barrier: true,
 	Handler: func(s *server.Session) (any, error) {
 		var asks []any
-		for _, t := range loops {
-			asks = append(asks, s.Ask(t.question, story.GetWeather))
+		for _, t := range Loops {
+			asks = append(asks, s.Ask(t.Question, story.GetWeather))
 		}
 		for round := 1; ; round++ {
 			for i, answer := range s.SampleAll(asks...) {
-				if answer.Err != nil || round == loopRounds {
+				if answer.Err != nil || round == LoopRounds {
 					return answer.Result, answer.Err
 				}
-				asks[i] = asks[i].(*server.CreateMessageParams).After(answer.Result, weatherReports)
+				asks[i] = asks[i].(*server.CreateMessageParams).After(answer.Result, WeatherReports)
 			}
 			slices.Reverse(asks)
 		}
 	},
 	Script: func(mark string) []*llm.Rule {
 		var rules []*llm.Rule
-		for i, t := range loops {
+		for i, t := range Loops {
 			rules = append(rules, t.rules(mark, conversation(mark, i+1))...)
 		}
 		return rules
@@ -59,11 +59,11 @@ var interleaved = check.Check{
 			if v := withoutModel(e, r); v != nil {
 				return *v
 			}
-			n := conversationOf(r, e.Case.Mark)
-			if n < 1 || n > len(loops) {
+			n := ConversationOf(r, e.Case.Mark)
+			if n < 1 || n > len(Loops) {
 				return check.NotObserved("sampling request %d does not say its conversation", r.N).ShowJSON(r.Asked, r.Raw)
 			}
-			if v, found := mixed(r, loops[n-1], loops[len(loops)-n]); found {
+			if v, found := mixed(r, Loops[n-1], Loops[len(Loops)-n]); found {
 				return showRound(v, r)
 			}
 		}
@@ -75,7 +75,7 @@ var interleaved = check.Check{
 				return *unread
 			}
 		}
-		if sent := len(e.Rounds); sent < len(loops)*loopRounds {
+		if sent := len(e.Rounds); sent < len(Loops)*LoopRounds {
 			return check.NotSent(e, sent+1)
 		}
 		return check.Pass("each loop had its own results, and the model its own history of each")
@@ -121,18 +121,21 @@ func showRound(v check.Verdict, r *evidence.Round) check.Verdict {
 	return v
 }
 
-// atOnce is how many requests are in flight together. Many clients have a lower limit of their own, as they may.
-const atOnce = 16
+// AtOnce is how many requests are in flight together. Many clients have a lower limit of their own, as they may.
+const AtOnce = 16
 
-func lockerQuestion(n int) string { return fmt.Sprintf("What opens locker number %d?", n) }
-func lockerAnswer(n int) string   { return fmt.Sprintf("It opens with the code %d.", 4096+37*n) }
+// LockerQuestion is exported for the tests, which are in a package of their own.
+func LockerQuestion(n int) string { return fmt.Sprintf("What opens locker number %d?", n) }
+
+// LockerAnswer is exported for the tests, which are in a package of their own.
+func LockerAnswer(n int) string { return fmt.Sprintf("It opens with the code %d.", 4096+37*n) }
 
 // Sixteen questions, each in a conversation of its own, are in flight together.
 var allAtOnce = harness.Case{ID: "loop/sixteen-at-once", Barrier: true,
 	Handler: func(s *server.Session) (any, error) {
-		asks := make([]any, atOnce)
+		asks := make([]any, AtOnce)
 		for i := range asks {
-			asks[i] = s.Ask(lockerQuestion(i + 1))
+			asks[i] = s.Ask(LockerQuestion(i + 1))
 		}
 		for _, answer := range s.SampleAll(asks...) {
 			if answer.Err != nil {
@@ -143,8 +146,8 @@ var allAtOnce = harness.Case{ID: "loop/sixteen-at-once", Barrier: true,
 	},
 	Script: func(mark string) []*llm.Rule {
 		var rules []*llm.Rule
-		for n := 1; n <= atOnce; n++ {
-			rules = append(rules, llm.When(conversation(mark, n)).Reply(llm.Text(lockerAnswer(n))))
+		for n := 1; n <= AtOnce; n++ {
+			rules = append(rules, llm.When(conversation(mark, n)).Reply(llm.Text(LockerAnswer(n))))
 		}
 		return rules
 	}}
@@ -152,7 +155,7 @@ var allAtOnce = harness.Case{ID: "loop/sixteen-at-once", Barrier: true,
 var concurrent = check.Check{
 	ID: "concurrent", Cases: []string{"sixteen-at-once"},
 	Rule:   "Each of many requests in flight gets one response: its own content, or an error",
-	Levels: check.Robust, Requests: atOnce,
+	Levels: check.Robust, Requests: AtOnce,
 	Cause: "the client drops requests that are over its limit, or keeps a result in a variable that all requests share",
 	Fix:   "Return the model's answer to each request, one by one if necessary, or an error above your limit.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -182,21 +185,21 @@ var concurrent = check.Check{
 		if len(open) > 0 {
 			return noResponse(e, open, results)
 		}
-		return check.Pass("%d of %d requests in flight got their own result, %d an error", results, atOnce, refused)
+		return check.Pass("%d of %d requests in flight got their own result, %d an error", results, AtOnce, refused)
 	},
 }
 
 // wrongAnswer judges the responses to one of many requests; nil if there is one with the right content, an error, or
 // none.
 func wrongAnswer(e *evidence.Case, r *evidence.Round) *check.Verdict {
-	n := conversationOf(r, e.Case.Mark)
+	n := ConversationOf(r, e.Case.Mark)
 	if n == 0 {
 		return check.Instead(check.NotObserved("sampling request %d does not say its conversation", r.N).
 			ShowJSON(r.Asked, r.Raw))
 	}
 	if len(r.Answers) > 1 && !e.Revision.Modern() {
-		v := check.Fail("expected one response to each of %d requests in flight, found %d to one", atOnce, len(r.Answers)).
-			Show(r.Asked, "%s", lockerQuestion(n))
+		v := check.Fail("expected one response to each of %d requests in flight, found %d to one", AtOnce, len(r.Answers)).
+			Show(r.Asked, "%s", LockerQuestion(n))
 		for _, a := range r.Answers {
 			v = v.ShowJSON(a.Place, append(a.RawErr, a.Result...))
 		}
@@ -216,14 +219,14 @@ func wrongAnswer(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	found := "another text"
 	for _, other := range e.Rounds {
 		if slices.ContainsFunc(replies(other), func(text string) bool { return evidence.Holds(a.Blocks(), text) }) {
-			found = fmt.Sprintf("the one to question %d", conversationOf(other, e.Case.Mark))
+			found = fmt.Sprintf("the one to question %d", ConversationOf(other, e.Case.Mark))
 		}
 	}
 	if len(own) == 0 && found == "another text" {
 		return nil // the client answers by itself
 	}
-	v := check.Fail("expected the answer to question %d of %d in flight, found %s", n, atOnce, found).
-		Show(r.Asked, "%s", lockerQuestion(n))
+	v := check.Fail("expected the answer to question %d of %d in flight, found %s", n, AtOnce, found).
+		Show(r.Asked, "%s", LockerQuestion(n))
 	for _, text := range own {
 		v = v.ShowAs("model said", r.LastExchange().Place, "%q", text)
 	}
@@ -249,18 +252,18 @@ func noResponse(e *evidence.Case, open []*evidence.Round, results int) check.Ver
 	if e.Revision.Modern() {
 		if results == 0 {
 			return check.Unsettled(e, first).
-				Or(check.Pass("the client does not fulfil %d requests at once, and continues", atOnce))
+				Or(check.Pass("the client does not fulfil %d requests at once, and continues", AtOnce))
 		}
 		how = "the retry has other keys, and not its own"
 	}
 	return check.Fail("expected %d responses, %d are missing, first that to request %d: %s%s",
-		atOnce, len(open), first.N, how, e.WhySilent(e.FirstCall)).ShowJSON(first.Asked, first.Raw).ShowOutput(e.Session)
+		AtOnce, len(open), first.N, how, e.WhySilent(e.FirstCall)).ShowJSON(first.Asked, first.Raw).ShowOutput(e.Session)
 }
 
-// conversationOf returns which conversation of the case a round belongs to, from 1; 0 if its params do not say.
-func conversationOf(r *evidence.Round, mark string) int {
-	for n := 1; n <= atOnce; n++ {
-		if slices.Contains(r.Conversations, conversationName(mark, n)) {
+// ConversationOf returns which conversation of the case a round belongs to, from 1; 0 if its params do not say.
+func ConversationOf(r *evidence.Round, mark string) int {
+	for n := 1; n <= AtOnce; n++ {
+		if slices.Contains(r.Conversations, ConversationName(mark, n)) {
 			return n
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// mostRounds is the number of rounds after which a client counts as one without a limit.
-const mostRounds = 64
+// MostRounds is the number of rounds after which a client counts as one without a limit.
+const MostRounds = 64
 
 // The model always calls the tool once more. A client may end such a loop at its own limit, also by forbidding tools.
 var endless = harness.Case{ID: "loop/sixty-four-rounds", Barrier: true,
-	Handler: inTurn("How is the weather everywhere?", mostRounds, nil),
+	Handler: inTurn("How is the weather everywhere?", MostRounds, nil),
 	Script: func(string) []*llm.Rule {
 		return llm.Script(llm.When(withoutTools).Reply(llm.Text("That is all.")),
 			llm.When().Reply(story.Calls([]string{"Anywhere"})...))
@@ -32,7 +32,7 @@ var iterationLimit = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, how := stop(e)
 		switch sent := len(e.Rounds); {
-		case r == nil && sent < mostRounds:
+		case r == nil && sent < MostRounds:
 			return check.NotSent(e, sent+1)
 		case r == nil:
 			return check.Info("the client continues for all %d rounds of the case", sent).At(e.Rounds[sent-1].Asked)

@@ -25,15 +25,15 @@ var Scenario = check.Scenario{
 	Revisions: check.WithTools,
 	Cases:     []harness.Case{growing, ended, endless, afterEachOther, sideBySide, allAtOnce},
 	Checks: []check.Check{
-		threeRounds, lastRoundNone, iterationLimit, stopsWithError, stateless, interleaved, concurrent,
+		threeRounds, lastRoundNone, iterationLimit, stopsWithError, Stateless, interleaved, concurrent,
 	},
 }
 
 // tour is a tool loop: the question, the city that the model asks for in each round, and its final text.
 type tour struct {
-	question string
-	cities   []string
-	end      string
+	Question string
+	Cities   []string
+	End      string
 }
 
 // weatherIn is the tool's result for each city. No two tours share a city.
@@ -45,8 +45,8 @@ var weatherIn = map[string]string{
 
 // words returns the texts that identify the tour.
 func (t tour) words() []string {
-	words := []string{t.question, t.end}
-	for _, city := range t.cities {
+	words := []string{t.Question, t.End}
+	for _, city := range t.Cities {
 		words = append(words, city, weatherIn[city])
 	}
 	return words
@@ -58,14 +58,14 @@ func (t tour) script(mark string) []*llm.Rule { return t.rules(mark, llm.Any()) 
 // rules are the script for one conversation. The model says something beside its second tool use.
 func (t tour) rules(mark string, conversation llm.Matcher) []*llm.Rule {
 	var rules []*llm.Rule
-	for i, city := range t.cities {
+	for i, city := range t.Cities {
 		said := story.Calls([]string{city})
 		if i == 1 {
 			said = slices.Insert(said, 0, llm.Text("One moment, please. \n"))
 		}
 		rules = append(rules, llm.When(conversation, story.Turn(mark, i+1)).Reply(said...))
 	}
-	return append(rules, llm.When(conversation).Reply(llm.Text(t.end)))
+	return append(rules, llm.When(conversation).Reply(llm.Text(t.End)))
 }
 
 // inTurn is a loop of at most so many requests. It ends earlier if an answer has no tool use. Choices are the modes of
@@ -82,13 +82,13 @@ func inTurn(question string, requests int, choices map[int]string) server.Handle
 			if err != nil || n == requests || len(server.ToolUses(answer)) == 0 {
 				return answer, err
 			}
-			ask = ask.After(answer, weatherReports)
+			ask = ask.After(answer, WeatherReports)
 		}
 	}
 }
 
-// weatherReports answers each tool use with the weather in its city.
-func weatherReports(uses []server.ToolUseContent) []server.ToolResultContent {
+// WeatherReports answers each tool use with the weather in its city.
+func WeatherReports(uses []server.ToolUseContent) []server.ToolResultContent {
 	results := make([]server.ToolResultContent, len(uses))
 	for i, use := range uses {
 		weather, known := weatherIn[cityIn(use.Input)]
@@ -110,7 +110,7 @@ func cityIn(input json.RawMessage) string {
 // conversation matches the model requests of the nth conversation of the case with the mark, as [server.Session.Ask]
 // numbers them.
 func conversation(mark string, n int) llm.Matcher {
-	name := conversationName(mark, n)
+	name := ConversationName(mark, n)
 	return llm.MatcherFunc(func(r *llm.Request) error {
 		if found := evidence.Conversations(r.Body, mark); !slices.Contains(found, name) {
 			return fmt.Errorf("expected conversation %s, found %s", name, strings.Join(found, ", "))
@@ -119,5 +119,5 @@ func conversation(mark string, n int) llm.Matcher {
 	})
 }
 
-// conversationName is the word that identifies a conversation of a case.
-func conversationName(mark string, n int) string { return fmt.Sprintf("%sn%d", mark, n) }
+// ConversationName is the word that identifies a conversation of a case.
+func ConversationName(mark string, n int) string { return fmt.Sprintf("%sn%d", mark, n) }

@@ -15,11 +15,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 var (
-	threeCities = tour{
+	ThreeCities = tour{
 		"Which of the three cities is the warmest?", []string{"Paris", "London", "Rome"}, "Rome is the warmest of them.",
 	}
-	twoCities = tour{
+	TwoCities = tour{
 		"Which of the two cities is the colder one?", []string{"Paris", "London"}, "London is the colder one.",
 	}
 )
@@ -27,9 +28,9 @@ var (
 // The model asks for the weather in three cities, one after the other, and then answers. A client may refuse a round
 // at its own limit.
 var growing = harness.Case{ID: "loop/three-cities", Barrier: true,
-	Handler: inTurn(threeCities.question, 4, nil),
-	Script:  threeCities.script,
-	Expect:  threeCities}
+	Handler: inTurn(ThreeCities.Question, 4, nil),
+	Script:  ThreeCities.script,
+	Expect:  ThreeCities}
 
 var threeRounds = check.Check{
 	ID: "three-rounds", Cases: []string{"three-cities"},
@@ -69,7 +70,7 @@ func withoutModel(e *evidence.Case, r *evidence.Round) *check.Verdict {
 
 // endsInText judges that the result of the tour's last request is a text. Another check compares it with the model's.
 func endsInText(e *evidence.Case) check.Verdict {
-	rounds := len(check.Expected[tour](e).cities)
+	rounds := len(check.Expected[tour](e).Cities)
 	if len(e.Rounds) <= rounds {
 		return check.NotSent(e, rounds+1)
 	}
@@ -97,9 +98,9 @@ func endsInText(e *evidence.Case) check.Verdict {
 // (2025-11-25, client/sampling#multi-turn-tool-loop); the model would go on. A client may refuse that round at its own
 // limit.
 var ended = harness.Case{ID: "loop/told-to-stop", Barrier: true,
-	Handler: inTurn(twoCities.question, 3, map[int]string{2: dialect.ChoiceRequired, 3: dialect.ChoiceNone}),
+	Handler: inTurn(TwoCities.Question, 3, map[int]string{2: dialect.ChoiceRequired, 3: dialect.ChoiceNone}),
 	Script:  eager,
-	Expect:  twoCities}
+	Expect:  TwoCities}
 
 // withoutTools matches a request in which the model must not use a tool.
 var withoutTools = llm.MatcherFunc(func(r *llm.Request) error {
@@ -115,8 +116,8 @@ func eager(mark string) []*llm.Rule {
 	return llm.Script(
 		llm.When(story.Turn(mark, 1)).Reply(story.Calls([]string{"Paris"})...),
 		llm.When(story.Turn(mark, 2)).Reply(story.Calls([]string{"London"})...),
-		llm.When(withoutTools).Reply(llm.Text(twoCities.end)),
-		llm.When().Reply(llm.Text(twoCities.end), story.Calls([]string{"Rome"})[0]),
+		llm.When(withoutTools).Reply(llm.Text(TwoCities.End)),
+		llm.When().Reply(llm.Text(TwoCities.End), story.Calls([]string{"Rome"})[0]),
 	)
 }
 
@@ -140,22 +141,24 @@ var lastRoundNone = check.Check{
 	},
 }
 
-var umbrella = tour{"Will my sister need her umbrella?", []string{"Reykjavik"}, "She had better take it along."}
+// Umbrella is exported for the tests, which are in a package of their own.
+var Umbrella = tour{"Will my sister need her umbrella?", []string{"Reykjavik"}, "She had better take it along."}
 
 // A loop is followed by a question that has nothing to do with it.
 var afterEachOther = harness.Case{ID: "loop/two-questions",
 	Handler: func(s *server.Session) (any, error) {
-		if answer, err := inTurn(umbrella.question, 2, nil)(s); err != nil {
+		if answer, err := inTurn(Umbrella.Question, 2, nil)(s); err != nil {
 			return answer, err
 		}
 		return s.Sample(s.Ask("Name a colour."))
 	},
 	Script: func(mark string) []*llm.Rule {
-		return append(umbrella.rules(mark, conversation(mark, 1)), llm.When().Reply(llm.Text("Teal.")))
+		return append(Umbrella.rules(mark, conversation(mark, 1)), llm.When().Reply(llm.Text("Teal.")))
 	},
-	Expect: umbrella}
+	Expect: Umbrella}
 
-var stateless = check.Check{
+// Stateless is exported for the tests, which are in a package of their own.
+var Stateless = check.Check{
 	ID: "stateless", Cases: []string{"two-questions"},
 	Rule:   "The model receives nothing of earlier sampling requests",
 	Levels: check.Levels(report.Advice, report.Should), Statements: []string{"sampling/14"},

@@ -13,13 +13,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/malformed"
 )
 
-// malformation is one thing that is wrong with a request.
-type malformation struct {
-	id string
+// Malformation is one thing that is wrong with a request.
+type Malformation struct {
+	ID string
 	// base is the valid request.
 	base base
 	// at is the path of the wrong part in the params, and says completes "a request in which …".
-	at, says string
+	at, Says string
 	class    class
 	// edit makes the valid params wrong, at the path.
 	edit func(params story.Object, at string)
@@ -75,7 +75,7 @@ func asJSON(value any) (decoded any) {
 }
 
 // params makes the wrong request out of a plain question.
-func (m malformation) params(question *server.CreateMessageParams) json.RawMessage {
+func (m Malformation) params(question *server.CreateMessageParams) json.RawMessage {
 	params := asJSON(question).(story.Object)
 	m.base.extend(params)
 	m.edit(params, m.at)
@@ -160,8 +160,8 @@ func nested(levels int) any {
 	return value
 }
 
-// malformations are in the order of the catalogue.
-var malformations = slices.Concat([]malformation{
+// Malformations are in the order of the catalogue.
+var Malformations = slices.Concat([]Malformation{
 	{"unknown-role", question, "messages[0].role", `the role is "robot"`, due, set("robot")},
 	{"system-role", question, "messages[0].role", `the role is "system"`, due, set("system")},
 	{"missing-role", question, "messages[0]", "the message has no role", due, remove("role")},
@@ -201,7 +201,7 @@ var malformations = slices.Concat([]malformation{
 	field{"meta", question, "_meta", "object"},
 	field{"tools", withTool, "tools", "array"},
 	field{"tool-choice", withTool, "toolChoice", "object"},
-), []malformation{
+), []Malformation{
 	{"empty-messages", question, "messages", "messages is empty", valid, set([]any{})},
 	{"zero-max-tokens", question, "maxTokens", "maxTokens is 0", valid, set(0)},
 	{"negative-max-tokens", question, "maxTokens", "maxTokens is -1", valid, set(-1)},
@@ -227,13 +227,13 @@ type field struct {
 const wrongSeed = 1
 
 // ofWrongType are malformations in which each of the fields has a wrong type.
-func ofWrongType(class class, fields ...field) []malformation {
-	var all []malformation
+func ofWrongType(class class, fields ...field) []Malformation {
+	var all []Malformation
 	for i, f := range fields {
 		random := rand.New(rand.NewPCG(wrongSeed, uint64(class)<<32|uint64(i)))
 		raw := malformed.WrongType(random, strings.Fields(f.types)...)
 		says := fmt.Sprintf("%s is %s", f.at, raw)
-		all = append(all, malformation{"wrong-" + f.name, f.base, f.at, says, class, set(json.RawMessage(raw))})
+		all = append(all, Malformation{"wrong-" + f.name, f.base, f.at, says, class, set(json.RawMessage(raw))})
 	}
 	return all
 }
@@ -241,9 +241,9 @@ func ofWrongType(class class, fields ...field) []malformation {
 // casesOf returns the cases of the malformations of some classes.
 func casesOf(classes ...class) []string {
 	var ids []string
-	for _, m := range malformations {
+	for _, m := range Malformations {
 		if slices.Contains(classes, m.class) {
-			ids = append(ids, m.id)
+			ids = append(ids, m.ID)
 		}
 	}
 	return ids

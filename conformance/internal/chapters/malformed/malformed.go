@@ -40,16 +40,16 @@ const longWait = 20 * time.Second
 // malformedCases are the cases of [malformations].
 func malformedCases() []harness.Case {
 	var cases []harness.Case
-	for _, m := range malformations {
-		c := HostileCase(m.id, func(s *server.Session) (json.RawMessage, bool, error) {
+	for _, m := range Malformations {
+		c := HostileCase(m.ID, func(s *server.Session) (json.RawMessage, bool, error) {
 			return m.params(s.Ask("Which colour is the sky?")), m.base.hasTools(), nil
 		})
-		c.Expect = check.Refusal{What: "a request in which " + m.says, Path: m.at, Index: 1,
+		c.Expect = check.Refusal{What: "a request in which " + m.Says, Path: m.at, Index: 1,
 			Codes: []int{evidence.CodeInvalidParams, evidence.CodeInvalidRequest}, Unanswered: MalformedID + "/answered"}
 		if m.base.hasTools() {
 			c.Revisions = check.WithTools
 		}
-		if m.id == longString {
+		if m.ID == longString {
 			c.Wait = longWait
 		}
 		cases = append(cases, c)

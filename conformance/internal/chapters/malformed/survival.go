@@ -19,8 +19,8 @@ func expected(e *evidence.Case) check.Refusal {
 	return check.Refusal{What: "a request in which a part of the frame is wrong", Index: 1}
 }
 
-// request names the wrong request in a message, and show adds its wrong part.
-func request(e *evidence.Case) string { return expected(e).What }
+// Request names the wrong request in a message, and show adds its wrong part.
+func Request(e *evidence.Case) string { return expected(e).What }
 func show(v check.Verdict, e *evidence.Case) check.Verdict {
 	return expected(e).Show(v, wrongRequest(e))
 }
@@ -71,13 +71,13 @@ var survives = check.Check{
 		s := e.Session
 		switch {
 		case continued(e):
-			return check.Pass("the client continued after %s", request(e))
+			return check.Pass("the client continued after %s", Request(e))
 		case s.Ended == nil:
 			return check.NotObserved("the trace does not say how the client ended")
 		case s.Ended.Clean():
-			return check.Pass("the client ended cleanly after %s", request(e))
+			return check.Pass("the client ended cleanly after %s", Request(e))
 		}
-		return show(check.Fail("expected the client to survive %s: %s", request(e), s.Ending()), e).ShowOutput(s)
+		return show(check.Fail("expected the client to survive %s: %s", Request(e), s.Ending()), e).ShowOutput(s)
 	},
 }
 
@@ -98,7 +98,7 @@ var answered = check.Check{
 		if why := e.Session.Unsettled(r.Asked); why != "" {
 			return check.NotObserved("no response came, but one could still have come: %s", why).At(r.Asked)
 		}
-		return show(check.Missing("expected a response to %s, found none; later requests got one", request(e)), e)
+		return show(check.Missing("expected a response to %s, found none; later requests got one", Request(e)), e)
 	},
 }
 
@@ -122,7 +122,7 @@ var alive = check.Check{
 			return check.Unsupported("no request followed: the client must call the tools in the order of tools/list")
 		}
 		last := later[len(later)-1]
-		v := show(check.Fail("expected a result for the plain question after %s, found none", request(e)), e)
+		v := show(check.Fail("expected a result for the plain question after %s, found none", Request(e)), e)
 		if len(last.Answers) > 0 {
 			return v.ShowJSON(last.Answers[0].Place, last.Answers[0].RawErr)
 		}

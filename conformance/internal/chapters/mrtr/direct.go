@@ -13,19 +13,19 @@ import (
 
 // The ids of the server's requests.
 const (
-	directSample = "direct-sample"
-	directPing   = "direct-ping"
+	DirectSample = "direct-sample"
+	DirectPing   = "direct-ping"
 )
 
 // The server sends requests, which 2026-07-28 does not have, before it responds to the call.
 var (
 	direct = sends("mrtr/direct", func(s *server.Session) []string {
-		return []string{`"id":"` + directSample + `","method":"sampling/createMessage","params":` +
+		return []string{`"id":"` + DirectSample + `","method":"sampling/createMessage","params":` +
 			string(story.JSON(s.Ask("Name a bird.")))}
 	})
 	ping = sends("mrtr/ping", func(*server.Session) []string {
 		return []string{`"method":"notifications/message","params":{"level":"info","data":"birds ahead"}`,
-			`"id":"` + directPing + `","method":"ping"`}
+			`"id":"` + DirectPing + `","method":"ping"`}
 	})
 )
 
@@ -59,7 +59,7 @@ var directRequestUnanswered = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		var responses []evidence.Answer
 		for _, a := range e.Session.UnmatchedResponses {
-			if evidence.IDText(a.ID) == directSample {
+			if evidence.IDText(a.ID) == DirectSample {
 				responses = append(responses, a)
 			}
 		}

@@ -97,12 +97,12 @@ var promptsAndResources = check.Check{
 	},
 }
 
-// tooManyRounds is more than any reasonable limit: a client that completes them has none.
-const tooManyRounds = 100
+// TooManyRounds is more than any reasonable limit: a client that completes them has none.
+const TooManyRounds = 100
 
 var (
 	fiveRounds = inRounds(harness.Case{ID: "mrtr/five-rounds"}, 5)
-	forEver    = inRounds(harness.Case{ID: "mrtr/for-ever", Barrier: true}, tooManyRounds)
+	forEver    = inRounds(harness.Case{ID: "mrtr/for-ever", Barrier: true}, TooManyRounds)
 )
 
 // inRounds asks for one sample per round. The checks compare with the number of rounds.

@@ -54,8 +54,8 @@ func withResults() harness.Case {
 var temporaryErrors = []harness.Case{
 	httpError("rate-limited", retryTime, rateLimit),
 	httpError("server-error", retryTime, llm.Error{Status: http.StatusInternalServerError,
-		Message: "Traceback (most recent call last):\n  File \"" + internalCode + "\", line 218, in dispatch\n" +
-			"    raise Unreachable(host)\nUnreachable: " + internalHost + ":8443 did not answer"}),
+		Message: "Traceback (most recent call last):\n  File \"" + InternalCode + "\", line 218, in dispatch\n" +
+			"    raise Unreachable(host)\nUnreachable: " + InternalHost + ":8443 did not answer"}),
 	failing("overloaded", failure{name: "an overloaded model", retries: retryTime},
 		llm.When(inDialect(dialect.Anthropic)).Fail(&llm.Error{Status: 529, Message: "Overloaded"}),
 		llm.When().Fail(&llm.Error{Status: http.StatusServiceUnavailable,
@@ -67,7 +67,7 @@ var temporaryErrors = []harness.Case{
 // singleRateLimit is a rate limit that is over at the first retry.
 var singleRateLimit = []harness.Case{
 	failing("rate-limited-once", failure{name: "a single HTTP 429"},
-		llm.When().Fail(&rateLimit).Once(), llm.When().Reply(llm.Text(answer))),
+		llm.When().Fail(&rateLimit).Once(), llm.When().Reply(llm.Text(Answer))),
 }
 
 // retryTime is enough for retries that all fail: the SDKs of providers wait about 0.5 s and 1 s, others 1, 2 and 4 s.
@@ -125,7 +125,7 @@ var errorCode = check.Check{
 			return check.NotApplicable("the client returned no error")
 		}
 		a := answers[0]
-		if meaning, blames := blamingCodes[a.Err.Code]; blames {
+		if meaning, blames := BlamingCodes[a.Err.Code]; blames {
 			return check.Fail("expected -32603 or a code of the client's own after %s, found %d (%s)",
 				failureOf(e), a.Err.Code, meaning).
 				Show(a.At("code"), "%d", a.Err.Code).Show(a.At("message"), "%q", a.Err.Message)
@@ -134,8 +134,8 @@ var errorCode = check.Check{
 	},
 }
 
-// blamingCodes are the codes that blame the user or the server, with their meaning.
-var blamingCodes = map[int]string{
+// BlamingCodes are the codes that blame the user or the server, with their meaning.
+var BlamingCodes = map[int]string{
 	-1:     "the user refused",
 	-32700: "parse error",
 	-32600: "invalid request",

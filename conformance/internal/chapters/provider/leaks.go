@@ -38,9 +38,9 @@ var noUpstreamBody = check.Check{
 }
 
 var internals = leak.New(
-	leak.Secret{Name: "the name of a host inside the provider", Value: internalHost},
-	leak.Secret{Name: "a line of the provider's stack trace", Value: internalCode},
-	leak.Secret{Name: "the name of the machine in front of the provider", Value: frontMachine},
+	leak.Secret{Name: "the name of a host inside the provider", Value: InternalHost},
+	leak.Secret{Name: "a line of the provider's stack trace", Value: InternalCode},
+	leak.Secret{Name: "the name of the machine in front of the provider", Value: FrontMachine},
 )
 
 // nothingFound passes if the model was called and the trace settles that the client sent nothing more.

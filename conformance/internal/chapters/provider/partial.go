@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// answer is the model's whole answer. The cuts lose its end.
-const answer = "The bridge opens at six in the morning for carts, at seven for coaches, " +
+// Answer is the model's whole answer. The cuts lose its end.
+const Answer = "The bridge opens at six in the morning for carts, at seven for coaches, " +
 	"and at eight for everybody else."
 
 // Answers that end too early.
@@ -26,7 +26,7 @@ var cuts = []harness.Case{
 }
 
 func cut(id, name string, f llm.Fault) harness.Case {
-	return failing(id, failure{name: name}, llm.When().Reply(llm.Text(answer)).Fault(f))
+	return failing(id, failure{name: name}, llm.When().Reply(llm.Text(Answer)).Fault(f))
 }
 
 var partialNotWhole = check.Check{
@@ -64,7 +64,7 @@ var partialNotWhole = check.Check{
 
 // fromModel reports whether a result has no text, or the first word of the model's answer: it may be short.
 func fromModel(a *evidence.Answer) bool {
-	first, _, _ := strings.Cut(answer, " ")
+	first, _, _ := strings.Cut(Answer, " ")
 	text := strings.TrimSpace(dialect.PlainText(a.Blocks()))
 	return text == "" || strings.Contains(text, first)
 }

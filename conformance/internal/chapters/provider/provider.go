@@ -31,16 +31,16 @@ var Scenario = check.Scenario{
 
 // Internals that the provider reveals when it fails.
 const (
-	internalHost = "inference-q7x2.planted.internal"
-	internalCode = "/srv/gateway/route_k9v4.py"
-	frontMachine = "planted-9f3ad1c07be24-ZRH"
+	InternalHost = "inference-q7x2.planted.internal"
+	InternalCode = "/srv/gateway/route_k9v4.py"
+	FrontMachine = "planted-9f3ad1c07be24-ZRH"
 )
 
 // frontHeaders are those of a content delivery network: its name, and a cookie for its own domain.
 var frontHeaders = http.Header{
 	"Set-Cookie": {"__cf_bm=" + leak.PlantedCookie +
 		"; path=/; domain=.provider.example; HttpOnly; Secure; SameSite=None"},
-	"Cf-Ray": {frontMachine},
+	"Cf-Ray": {FrontMachine},
 }
 
 // failure is how the provider fails in a case.

@@ -9,17 +9,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
+// Some are exported for the tests, which are in a package of their own.
 const (
-	filtered    = "The bridge opens at" // what a content filter leaves of the answer
-	refusalText = "I am sorry, but I cannot help with that."
+	Filtered    = "The bridge opens at" // what a content filter leaves of the answer
+	RefusalText = "I am sorry, but I cannot help with that."
 )
 
 // The provider filters the answer, or the model refuses to give one.
 var refusals = []harness.Case{
 	failing("content-filter", failure{name: "a content filter"},
-		llm.When().Reply(llm.Text(filtered)).StopReason(llm.StopContentFilter)),
-	failing("refusal", failure{name: "a refusal", refusal: refusalText},
-		llm.When().Reply(llm.Text(refusalText)).StopReason(llm.StopRefusal)),
+		llm.When().Reply(llm.Text(Filtered)).StopReason(llm.StopContentFilter)),
+	failing("refusal", failure{name: "a refusal", refusal: RefusalText},
+		llm.When().Reply(llm.Text(RefusalText)).StopReason(llm.StopRefusal)),
 }
 
 var refusalTold = check.Check{

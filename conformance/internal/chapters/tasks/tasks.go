@@ -53,7 +53,7 @@ func taskCreated(e *evidence.Case) *check.Verdict {
 }
 
 const (
-	wantedTTL    = 600_000                // the ttl that the server asks for, in milliseconds: longer than any case takes
+	WantedTTL    = 600_000                // the ttl that the server asks for, in milliseconds: longer than any case takes
 	pollInterval = 200 * time.Millisecond // the time between two tasks/get
 	mostPages    = 20                     // how many pages of tasks/list the server reads
 	noTask       = "no-such-task"         // an id that the client never gave out
@@ -84,7 +84,7 @@ func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 			if impossible {
 				a.sampling = s.Ask(story.Impossible) // the model refuses at once
 			}
-			a.sampling.Task = &server.TaskMetadata{TTL: wantedTTL}
+			a.sampling.Task = &server.TaskMetadata{TTL: WantedTTL}
 			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", id, s.Call().Number)}
 			asked, err := s.Start(a.sampling)
 			if err == nil && !story.WaitFor(story.CancelIgnoredAfter, asked.Done(), s.Context().Done()) {

@@ -18,7 +18,7 @@ var undeclared = story.Delivered(harness.Case{ID: "tasks/undeclared"}, func(s *s
 		return nil, err
 	}
 	ask := s.Ask("And this?")
-	ask.Task = &server.TaskMetadata{TTL: wantedTTL}
+	ask.Task = &server.TaskMetadata{TTL: WantedTTL}
 	asked, err := s.Start(ask, server.Hostile())
 	if err == nil {
 		story.Wait(s, asked)

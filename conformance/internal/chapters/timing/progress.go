@@ -24,7 +24,7 @@ var progress = harness.Case{ID: "time/progress", Barrier: true, Make: func(harne
 		for _, token := range []string{fmt.Sprintf(`"a-long-way-%d"`, n), fmt.Sprint(6 + n), "", ""} {
 			var ask any = s.Ask("How is it going?")
 			if token != "" && !s.Revision().Modern() {
-				ask = withToken(ask, token)
+				ask = WithToken(ask, token)
 			}
 			if _, err := s.Sample(ask); err != nil {
 				return nil, err
@@ -35,8 +35,8 @@ var progress = harness.Case{ID: "time/progress", Barrier: true, Make: func(harne
 	return harness.Stage{Handler: handler, Rules: llm.Script(llm.When().Reply(llm.Text("Getting on with it.")))}
 }}
 
-// withToken adds a progress token to the params of a request.
-func withToken(ask any, token string) any {
+// WithToken adds a progress token to the params of a request.
+func WithToken(ask any, token string) any {
 	o := evidence.ObjectOf(jsonvalue.Marshal(ask))
 	o["_meta"] = json.RawMessage(`{"progressToken":` + token + `}`)
 	return o

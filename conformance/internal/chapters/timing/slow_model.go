@@ -26,8 +26,8 @@ var (
 )
 
 const (
-	// answer is the model's answer in all of these cases. Its ending identifies a whole answer.
-	answer = "Stone by stone, each of which had to be found, cut, and carried up the hill. " +
+	// Answer is the model's answer in all of these cases. Its ending identifies a whole answer.
+	Answer = "Stone by stone, each of which had to be found, cut, and carried up the hill. " +
 		"That took them many years. " + ending
 	ending = "And then it burned."
 	// forever is longer than any client waits for a model, even one that declares no limit.
@@ -38,7 +38,7 @@ func delayed(id string, timed harness.Timing, expect string, fault func(harness.
 	return harness.Case{ID: id, Timed: timed, Barrier: true, Expect: expect, Make: func(l harness.Limits) harness.Stage {
 		return harness.Stage{
 			Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("How was Rome built?")) },
-			Rules:   llm.Script(llm.When().Reply(llm.Text(answer)).Fault(fault(l))),
+			Rules:   llm.Script(llm.When().Reply(llm.Text(Answer)).Fault(fault(l))),
 		}
 	}}
 }

@@ -18,8 +18,8 @@ var requiredDefied = flight("required-defied", &server.ToolChoice{Mode: dialect.
 // The model uses a tool, and the provider reports the end of the turn.
 var saysStop = flight("says-stop", nil, llm.When().ReplyFunc(simpleBooking.call()).StopReason(llm.EndTurn))
 
-// stopBesideCalls leaves a result without the tool call to always/server-was-given.
-var stopBesideCalls = check.Check{
+// StopBesideCalls leaves a result without the tool call to always/server-was-given.
+var StopBesideCalls = check.Check{
 	ID: "stop-beside-calls", Cases: []string{"says-stop"},
 	Rule:   "The client accepts tool calls even if the provider reports the end of the turn",
 	Levels: check.Robust, Requests: 1, Needs: []check.Need{modelUses(1)},
@@ -41,14 +41,15 @@ var stopBesideCalls = check.Check{
 	},
 }
 
-// cutOff is invalid JSON: it ends too soon.
-var cutOff = toolUse{"book_flight", `{"from":"Zürich","to":"Tok`}
+// CutOff is invalid JSON: it ends too soon.
+var CutOff = ToolUse{"book_flight", `{"from":"Zürich","to":"Tok`}
 
 // The model's arguments are invalid JSON. A client may ask again; the model then answers with a text.
 var invalidArguments = flight("torn-arguments", nil,
-	llm.When(asked).ReplyFunc(cutOff.call()), llm.When().Reply(llm.Text("Never mind.")))
+	llm.When(asked).ReplyFunc(CutOff.call()), llm.When().Reply(llm.Text("Never mind.")))
 
-var badArguments = check.Check{
+// BadArguments is exported for the tests, which are in a package of their own.
+var BadArguments = check.Check{
 	ID: "bad-arguments", Cases: []string{"torn-arguments"},
 	Rule:   "Invalid JSON arguments become an error or reach the server as they are, never as {}",
 	Levels: check.Robust, Requests: 1,
@@ -83,14 +84,14 @@ var badArguments = check.Check{
 		use := a.Uses()[0]
 		input, at := evidence.DecodeJSON(use.Input), a.At(use.Path).At("input")
 		switch {
-		case evidence.Contains(input, cutOff.input):
+		case evidence.Contains(input, CutOff.Input):
 			return check.Pass("the invalid arguments reached the server as they are").ShowJSON(at, use.Input)
 		case evidence.Contains(input, "Zürich"):
 			return check.Warn("expected the invalid arguments as they are, found them completed").
-				Show(said, "%s", cutOff).ShowJSON(at, use.Input)
+				Show(said, "%s", CutOff).ShowJSON(at, use.Input)
 		}
 		return check.Fail("expected an error for invalid JSON, found the input %s", evidence.Compact(use.Input)).
-			Show(said, "%s", cutOff).ShowJSON(at, use.Input)
+			Show(said, "%s", CutOff).ShowJSON(at, use.Input)
 	},
 }
 
@@ -112,11 +113,12 @@ func calledWith(r *evidence.Round, is func(dialect.Block) bool) (evidence.Place,
 	return evidence.Place{}, check.Instead(check.NotApplicable("the model made no such call").At(r.Asked))
 }
 
-var cancelling = toolUse{"cancel_flight", simpleBooking.input}
+// Cancelling is exported for the tests, which are in a package of their own.
+var Cancelling = ToolUse{"cancel_flight", simpleBooking.Input}
 
 // The model uses a tool that was not offered. A client may ask again; the model then answers with a text.
 var unknownTool = flight("unknown-tool", nil,
-	llm.When(asked).ReplyFunc(cancelling.call()), llm.When().Reply(llm.Text("Never mind.")))
+	llm.When(asked).ReplyFunc(Cancelling.call()), llm.When().Reply(llm.Text("Never mind.")))
 
 var unofferedTool = check.Check{
 	ID: "unoffered-tool", Cases: []string{"unknown-tool"},
@@ -129,8 +131,8 @@ var unofferedTool = check.Check{
 			return judgeTextInstead(a)
 		}
 		use := a.Uses()[0]
-		if use.Name != cancelling.name {
-			return check.Warn("expected a use of %s, found one of %s", cancelling.name, use.Name).
+		if use.Name != Cancelling.Name {
+			return check.Warn("expected a use of %s, found one of %s", Cancelling.Name, use.Name).
 				ShowJSON(a.At(use.Path), use.Raw)
 		}
 		return check.Pass("the tool use reached the server, and the client did not run it").
@@ -140,14 +142,14 @@ var unofferedTool = check.Check{
 
 // usesUnoffered needs a model that used the tool that was not offered.
 func usesUnoffered(e *evidence.Case) *check.Verdict {
-	_, v := calledWith(e.Rounds[0], func(use dialect.Block) bool { return use.Name == cancelling.name })
+	_, v := calledWith(e.Rounds[0], func(use dialect.Block) bool { return use.Name == Cancelling.Name })
 	return v
 }
 
 // notRun needs a client that did not run the tool that was not offered. It returns the failure for one that did.
 func notRun(e *evidence.Case) *check.Verdict {
 	for _, call := range e.Session.ForeignCalls {
-		if call.Tool == cancelling.name {
+		if call.Tool == Cancelling.Name {
 			return check.Instead(check.Fail("expected no call of %s, which was not offered, found one", call.Tool).
 				Show(call.Place, "%s", call.Tool))
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// dotted is the tool that the model uses. MCP allows a dot in its name; OpenAI and Anthropic refuse it.
-var dotted = server.Tool{Name: "weather.now", Description: "Current weather in a city",
+// Dotted is the tool that the model uses. MCP allows a dot in its name; OpenAI and Anthropic refuse it.
+var Dotted = server.Tool{Name: "weather.now", Description: "Current weather in a city",
 	InputSchema: story.GetWeather.InputSchema}
 
 // The server's tools have names that differ only in a dot, a dash and an underscore, and two have no description. The
@@ -22,9 +22,9 @@ var dotted = server.Tool{Name: "weather.now", Description: "Current weather in a
 var oddNames = harness.Case{
 	ID: "tool-use/odd-names",
 	Handler: func(s *server.Session) (any, error) {
-		dashed := server.Tool{Name: "weather-now", InputSchema: dotted.InputSchema}
-		underscored := server.Tool{Name: "weather_now", InputSchema: dotted.InputSchema}
-		ask := s.Ask("How is the weather in Oslo right now?", dotted, dashed, underscored)
+		dashed := server.Tool{Name: "weather-now", InputSchema: Dotted.InputSchema}
+		underscored := server.Tool{Name: "weather_now", InputSchema: Dotted.InputSchema}
+		ask := s.Ask("How is the weather in Oslo right now?", Dotted, dashed, underscored)
 		first, err := s.Sample(ask)
 		if err != nil {
 			return nil, err
@@ -64,12 +64,12 @@ var toolNames = check.Check{
 		uses := a.Uses()
 		switch {
 		case len(uses) == 0 && !slices.ContainsFunc(e.Rounds[0].Model, offersDotted):
-			return check.NotApplicable("the model was not offered %s (see always/model-was-given)", dotted.Name).At(r.Asked)
+			return check.NotApplicable("the model was not offered %s (see always/model-was-given)", Dotted.Name).At(r.Asked)
 		case len(uses) == 0:
-			return check.Fail("expected a use of %s in the result, found none", dotted.Name).
+			return check.Fail("expected a use of %s in the result, found none", Dotted.Name).
 				ShowAs("server sent", r.Asked.At("tools"), "%s", story.Names(r.Params.Tools)).ShowUses(a)
-		case uses[0].Name != dotted.Name:
-			return check.Fail("expected a use of %s in the result, found one of %s", dotted.Name, uses[0].Name).
+		case uses[0].Name != Dotted.Name:
+			return check.Fail("expected a use of %s in the result, found one of %s", Dotted.Name, uses[0].Name).
 				ShowJSON(a.At(uses[0].Path), uses[0].Raw)
 		case len(e.Rounds) > 1:
 			if i := slices.IndexFunc(e.Rounds[1].Model, isRefused); i >= 0 && !refusesHistories(e.Session) {
@@ -95,6 +95,6 @@ func offersDotted(x *evidence.Exchange) bool {
 	return x.Request != nil && slices.ContainsFunc(x.Request.Tools, isDotted)
 }
 
-func isDotted(t dialect.Tool) bool { return strings.Contains(t.Description, dotted.Description) }
+func isDotted(t dialect.Tool) bool { return strings.Contains(t.Description, Dotted.Description) }
 
 func isRefused(x *evidence.Exchange) bool { return x.End.Refused != "" }

@@ -54,13 +54,13 @@ var (
 )
 
 func usesLast(id string, n int) harness.Case {
-	offered := numbered(n)
+	offered := Numbered(n)
 	return story.Once(id, func(s *server.Session) any { return s.Ask("Use the last tool.", offered...) },
-		llm.When().ReplyFunc(toolUse{offered[n-1].Name, `{"value":1}`}.call()))
+		llm.When().ReplyFunc(ToolUse{offered[n-1].Name, `{"value":1}`}.call()))
 }
 
-// numbered returns n tools that differ in their number.
-func numbered(n int) []server.Tool {
+// Numbered returns n tools that differ in their number.
+func Numbered(n int) []server.Tool {
 	list := make([]server.Tool, n)
 	for i := range list {
 		list[i] = server.Tool{Name: fmt.Sprintf("tool_%02d", i+1), Description: fmt.Sprintf("Tool number %d", i+1),

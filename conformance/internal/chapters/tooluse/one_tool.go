@@ -15,12 +15,12 @@ import (
 // The model uses one of two tools. The server runs it and samples again with the result. Then the same with an integer
 // beyond 2^53.
 var (
-	oneTool    = books("tool-use/one-tool", toolUse{"book_flight", story.Booking})
+	oneTool    = books("tool-use/one-tool", ToolUse{"book_flight", story.Booking})
 	bigInteger = books("tool-use/big-integer",
-		toolUse{"book_flight", `{"from":"Zürich","to":"Tokyo","number":9007199254740993}`})
+		ToolUse{"book_flight", `{"from":"Zürich","to":"Tokyo","number":9007199254740993}`})
 )
 
-func books(id string, booking toolUse) harness.Case {
+func books(id string, booking ToolUse) harness.Case {
 	return harness.Case{
 		ID: id,
 		Handler: func(s *server.Session) (any, error) {

@@ -30,23 +30,23 @@ var Scenario = check.Scenario{
 	Checks: []check.Check{
 		stopReasonToolUse, toolUseBlock,
 		toolsAccepted, manyTools, toolNames, choiceAccepted, choiceEmpty, choiceNoneHolds, choiceNoneFiltered,
-		stopBesideCalls, badArguments, unofferedTool,
+		StopBesideCalls, BadArguments, unofferedTool,
 	},
 }
 
-// toolUse is the first tool use of the scripted model. Input is JSON.
-type toolUse struct{ name, input string }
+// ToolUse is the first tool use of the scripted model. Input is JSON.
+type ToolUse struct{ Name, Input string }
 
-func (u toolUse) String() string { return u.name + "(" + evidence.Clip(u.input) + ")" }
+func (u ToolUse) String() string { return u.Name + "(" + evidence.Clip(u.Input) + ")" }
 
 // call returns the model's answer with the tool use, by the name under which the tool is offered, behind other blocks.
-func (u toolUse) call(before ...llm.Block) func(*llm.Request) []llm.Block {
-	return story.Answers(append(before, llm.Call(u.name, u.input))...)
+func (u ToolUse) call(before ...llm.Block) func(*llm.Request) []llm.Block {
+	return story.Answers(append(before, llm.Call(u.Name, u.Input))...)
 }
 
 // simpleBooking is a use of simpleFlight: [story.BookFlight] for cases that are not about schemas.
 var (
-	simpleBooking = toolUse{"book_flight", `{"from":"Zürich","to":"Tokyo"}`}
+	simpleBooking = ToolUse{"book_flight", `{"from":"Zürich","to":"Tokyo"}`}
 	simpleFlight  = server.Tool{Name: story.BookFlight.Name, Description: story.BookFlight.Description,
 		InputSchema: story.Object{"type": "object", "required": []string{"from", "to"},
 			"properties": story.Object{"from": story.Object{"type": "string"}, "to": story.Object{"type": "string"}}}}

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-var airportList = toolUse{airportsIn.Name, `{}`}
+var airportList = ToolUse{airportsIn.Name, `{}`}
 
 // airportsIn has a dash in its name and a parameter of two types.
 var airportsIn = server.Tool{Name: "list-airports", Description: story.ListAirports.Description,

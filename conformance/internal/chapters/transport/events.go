@@ -68,8 +68,8 @@ func rareStyles(r server.Revision) []style {
 	return []style{mark, plainStyle, {"lines that end in CR alone", server.SSEStyle{LineEnd: "\r"}}}
 }
 
-// foreign is part of each question: characters of two to four bytes, and separators that end no line of a stream.
-const foreign = "Größe 東京 𝄞 a\u2028b\u0085c"
+// Foreign is part of each question: characters of two to four bytes, and separators that end no line of a stream.
+const Foreign = "Größe 東京 𝄞 a\u2028b\u0085c"
 
 func inStyles(c harness.Case, styles stylesOf) harness.Case {
 	c.ResponseMode, c.Revisions, c.Expect = server.SSE, check.WithTools, styles
@@ -78,7 +78,7 @@ func inStyles(c harness.Case, styles stylesOf) harness.Case {
 			if err := s.Transport().SetSSEStyle(style.SSEStyle); err != nil {
 				return nil, err
 			}
-			ask, err := json.Marshal(s.Ask(fmt.Sprintf("Is question %d whole: %s?", i+1, foreign)))
+			ask, err := json.Marshal(s.Ask(fmt.Sprintf("Is question %d whole: %s?", i+1, Foreign)))
 			if err != nil {
 				return nil, err
 			}
@@ -158,7 +158,7 @@ func readsStyles(e *evidence.Case) check.Verdict {
 	for i, r := range rounds {
 		if x := garbled(r); x != nil && keepsSome {
 			return check.Fail("expected the text unchanged in the model request, found another: stream with %s", styles[i].name).
-				Show(r.Asked, "%s", foreign).ShowJSON(x.Place, x.Request.Body)
+				Show(r.Asked, "%s", Foreign).ShowJSON(x.Place, x.Request.Body)
 		}
 		names = append(names, styles[i].name)
 	}
@@ -168,7 +168,7 @@ func readsStyles(e *evidence.Case) check.Verdict {
 // garbled returns a request to the model without the text of the question; nil for none.
 func garbled(r *evidence.Round) *evidence.Exchange {
 	for _, x := range r.Model {
-		if x.Request != nil && !x.Says(foreign) {
+		if x.Request != nil && !x.Says(Foreign) {
 			return x
 		}
 	}

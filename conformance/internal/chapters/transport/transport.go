@@ -24,7 +24,7 @@ var Scenario = check.Scenario{
 	Checks: []check.Check{
 		onPostStream, onGETStream, acceptsJSON, idCollision, duplicateRequest, reconnects, retryHonoured, answersOnce,
 		sessionLost, handlersSurvive, endsSession, sseDetails, sseRare, headerValue, overPipe, stderrIsNoError, pipeEnds,
-		restarts, shutsDown, batch, versionListed, otherVersion,
+		restarts, shutsDown, batch, VersionListed, otherVersion,
 	},
 }
 

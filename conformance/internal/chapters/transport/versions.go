@@ -174,7 +174,8 @@ func opensInRevision(e *evidence.Case) *check.Verdict {
 		check.NotApplicable("the client begins with initialize: it does not ask for %s", e.Revision))
 }
 
-var versionListed = check.Check{
+// VersionListed is exported for the tests, which are in a package of their own.
+var VersionListed = check.Check{
 	ID: "version-listed", Rule: "The client MUST continue only in a version that the server lists", Whole: true,
 	Levels:     check.Both(check.InNewestLegacy(report.Must), check.InModern(report.Should)),
 	Cases:      []string{"older-version", "both-eras", "older-era", "older-era-told", "older-era-discovered"},
