@@ -12,19 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// The members of a request, of a token count, and those that an anthropic-beta header adds to both: API reference of
-// 2026.
-var (
-	requestMembers = jsonvalue.Set(`
-		cache_control container diagnostics inference_geo max_tokens messages metadata model output_config service_tier
-		speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p
-	`)
-	countMembers = jsonvalue.Set("cache_control messages model output_config speed system thinking tool_choice tools")
-	betaMembers  = jsonvalue.Set(`
-		billing_policy compaction context_management fallback_credit_token fallbacks mcp_servers output_format thread
-	`)
-)
-
 var versions = jsonvalue.Set("2023-01-01 2023-06-01 2026-10-21")
 
 // Check applies the rules that the API is known to enforce: headers, members, parameters, tools, messages, history.
@@ -40,10 +27,10 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 	}
 	q.beta = isBeta(req.Header, req.URL)
 	q.interleaved = strings.Contains(req.Header.Get(betaHeader), "interleaved-thinking")
-	if err := checkMembers(q.Members, "", requestMembers, q.beta); err != nil {
+	if err := q.checkMembers("request"); err != nil {
 		return err
 	}
-	if q.maxTokens == nil {
+	if !q.Has("max_tokens") {
 		return missing("", "max_tokens")
 	}
 	return check(q)
@@ -79,37 +66,30 @@ func isBeta(h http.Header, u *url.URL) bool {
 	return h.Get(betaHeader) != "" || u != nil && u.Query().Get("beta") == "true"
 }
 
-// checkMembers refuses unknown members.
-func checkMembers(o jsonvalue.Members, path string, known map[string]bool, isBeta bool) *dialect.Error {
-	for _, name := range o.Unknown(known) {
-		if !(isBeta && (path != "" || betaMembers[name])) {
-			return invalid("%s%s: Extra inputs are not permitted", place(path), name)
-		}
+// checkMembers refuses unknown members of a request or a token count.
+func (q *request) checkMembers(object string) *dialect.Error {
+	if q.beta {
+		return api.CheckKnown(q.node, object, "", "beta")
 	}
-	return nil
+	return api.CheckKnown(q.node, object, "")
 }
 
 func checkParameters(q *request) *dialect.Error {
-	switch {
-	case q.model == "":
-		return missing("", "model")
-	case !q.Has("messages"):
-		return missing("", "messages")
-	case len(q.messages) == 0:
-		return invalid("messages: at least one message is required")
-	case q.maxTokens != nil && *q.maxTokens < 0:
-		return invalid("max_tokens: Input should be greater than or equal to 0")
-	case codecs.Outside(q.temperature, 0, 1):
-		return outside("temperature", *q.temperature)
-	case codecs.Outside(q.topP, 0, 1):
-		return outside("top_p", *q.topP)
+	if err := api.CheckValues(q.node, "request", "", "model", "messages"); err != nil {
+		return err
 	}
-	for _, s := range q.stopSequences {
+	if len(q.messages) == 0 {
+		return invalid("messages: at least one message is required")
+	}
+	if err := api.CheckValues(q.node, "request", ""); err != nil {
+		return err
+	}
+	for _, s := range q.Strings("stop_sequences") {
 		if strings.TrimSpace(s) == "" {
 			return invalid("stop_sequences: each stop sequence must contain non-whitespace")
 		}
 	}
-	if q.temperature != nil && q.topP != nil && oneSampler.MatchString(q.model) {
+	if q.Has("temperature") && q.Has("top_p") && oneSampler.MatchString(q.Text("model")) {
 		return invalid("`temperature` and `top_p` cannot both be specified for this model. Please use only one.")
 	}
 	return nil
@@ -118,13 +98,6 @@ func checkParameters(q *request) *dialect.Error {
 // oneSampler matches the models that are known to refuse temperature beside top_p: langfuse/langfuse#9882,
 // comet-ml/opik#3728, SalesforceAIResearch/MCP-Universe#49, Vali-98/ChatterUI#564.
 var oneSampler = regexp.MustCompile(`claude-(opus-4-[15]|sonnet-4-[56]|haiku-4-5)\b`)
-
-func outside(name string, v float64) *dialect.Error {
-	if v < 0 {
-		return invalid("%s: Input should be greater than or equal to 0", name)
-	}
-	return invalid("%s: Input should be less than or equal to 1", name)
-}
 
 func checkSystemPrompt(q *request) *dialect.Error {
 	for _, b := range q.system {
@@ -135,7 +108,7 @@ func checkSystemPrompt(q *request) *dialect.Error {
 			return invalid("system: text content blocks must be non-empty")
 		}
 	}
-	return checkMembers(q.metadata, "metadata.", jsonvalue.Set("user_id"), false)
+	return api.CheckKnown(q.At("metadata"), "metadata", "metadata.")
 }
 
 // minBudget is the smallest budget for thinking, in tokens.
@@ -149,33 +122,36 @@ var thinkingKinds = []string{"adaptive", "between_tools", "disabled", "enabled"}
 // checkThinking refuses forced tools with a budget only: adaptive thinking takes them (recordings of pydantic-ai). The
 // budget of interleaved thinking covers several turns, and may exceed max_tokens (guide to extended thinking).
 func checkThinking(q *request) *dialect.Error {
-	if q.thinking == nil {
+	kind := q.At("thinking").Kind
+	switch temperature := q.Number("temperature"); {
+	case !q.Has("thinking"):
 		return nil
-	}
-	kind := q.thinking.Text("type")
-	switch {
 	case !slices.Contains(thinkingKinds, kind):
 		return unexpectedTag("thinking", kind, thinkingKinds...)
 	case kind == "disabled", kind == "between_tools":
 		return nil
 	case kind == "enabled" && checkBudget(q) != nil:
 		return checkBudget(q)
-	case q.temperature != nil && *q.temperature != 1:
+	case temperature != nil && *temperature != 1:
 		return invalid("`temperature` may only be set to 1 when thinking is enabled. %s#important-considerations-when-using-"+
 			"extended-thinking", consult)
-	case kind == "enabled" && (q.choiceType == "any" || q.choiceType == "tool"):
+	case kind == "enabled" && (q.choice() == "any" || q.choice() == "tool"):
 		return invalid("Thinking may not be enabled when tool_choice forces tool use.")
 	}
 	return nil
 }
 
+// choice returns the type of the tool choice; "" if there is none.
+func (q *request) choice() string { return q.At("tool_choice").Kind }
+
 func checkBudget(q *request) *dialect.Error {
+	budget, limit := q.At("thinking").Integer("budget_tokens"), q.Integer("max_tokens")
 	switch {
-	case q.budget == nil:
+	case budget == nil:
 		return missing("", "thinking.enabled.budget_tokens")
-	case *q.budget < minBudget:
+	case *budget < minBudget:
 		return invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to %d", minBudget)
-	case q.maxTokens != nil && *q.maxTokens <= *q.budget && !q.interleaved:
+	case limit != nil && *limit <= *budget && !q.interleaved:
 		return invalid("`max_tokens` must be greater than `thinking.budget_tokens`. %s#max-tokens-and-context-window-size",
 			consult)
 	}
@@ -185,7 +161,7 @@ func checkBudget(q *request) *dialect.Error {
 // checkThinkingTurn refuses an open turn without thinking if that is enabled. The turn is open if tool results end the
 // conversation. Thinking begins it, and may begin its later messages too.
 func checkThinkingTurn(q *request) *dialect.Error {
-	if n := len(q.messages); q.thinking.Text("type") != "enabled" || n == 0 || !q.messages[n-1].has("tool_result") {
+	if n := len(q.messages); q.At("thinking").Kind != "enabled" || n == 0 || !q.messages[n-1].has("tool_result") {
 		return nil
 	}
 	var final *block // the first of the last assistant message
@@ -221,7 +197,7 @@ func checkCacheControl(q *request) *dialect.Error {
 		}
 	}
 	count(q.Members)
-	for _, t := range q.tools {
+	for _, t := range q.List("tools") {
 		count(t.Members)
 	}
 	blocks := slices.Clone(q.system)

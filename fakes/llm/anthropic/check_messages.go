@@ -22,19 +22,6 @@ var (
 	resultBlocks  = []string{"browser_state", "document", "image", "search_result", "text", "tool_reference"}
 )
 
-var messageMembers = jsonvalue.Set("content role")
-
-// blockMembers lists the members of the blocks that a client writes. The codec does not inspect other blocks.
-var blockMembers = map[string]map[string]bool{
-	"text":              jsonvalue.Set("cache_control citations text type"),
-	"image":             jsonvalue.Set("cache_control source transformations type"),
-	"document":          jsonvalue.Set("cache_control citations context source title type"),
-	"thinking":          jsonvalue.Set("signature thinking type"),
-	"redacted_thinking": jsonvalue.Set("data type"),
-	"tool_use":          jsonvalue.Set("cache_control caller id input name toolset_name type"),
-	"tool_result":       jsonvalue.Set("cache_control content is_error tool_use_id toolset_name type"),
-}
-
 func checkMessages(q *request) *dialect.Error {
 	for i := range q.messages {
 		if err := q.messages[i].check(i == len(q.messages)-1, q.beta); err != nil {
@@ -45,8 +32,10 @@ func checkMessages(q *request) *dialect.Error {
 }
 
 func (m *message) check(last, isBeta bool) *dialect.Error {
-	if err := checkMembers(m.Members, m.path+".", messageMembers, isBeta); err != nil {
-		return err
+	if !isBeta {
+		if err := api.CheckKnown(m.node, "message", m.Path+"."); err != nil {
+			return err
+		}
 	}
 	switch m.role {
 	case "user", "assistant", "system":
@@ -57,7 +46,7 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 	if m.empty() {
 		if !prefill && !m.isDirective(isBeta) {
 			return invalid("%s: all messages must have non-empty content except for the optional final assistant message",
-				place(m.path))
+				place(m.Path))
 		}
 		return nil
 	}
@@ -108,7 +97,7 @@ func (m *message) checkPlace(b *block) *dialect.Error {
 		!inUser && m.role == "assistant":
 		return nil
 	case m.role == "system":
-		words = "%[1]s: a system message cannot have the type %[2]q: want text" + dialect.OwnWords
+		words = "%[1]s: a system message cannot have the type %[2]q: expected text" + dialect.OwnWords
 	case b.kind == "tool_result":
 		words = "%[1]s: `%[2]s` blocks can only be in `user` messages"
 	case inUser:
@@ -116,18 +105,18 @@ func (m *message) checkPlace(b *block) *dialect.Error {
 	case strings.HasSuffix(b.kind, "thinking"):
 		words = "%[1]s.content: thinking blocks may only be in `assistant` messages"
 	}
-	return invalid(words, place(m.path), b.kind)
+	return invalid(words, place(m.Path), b.kind)
 }
 
 func (b *block) check(allowed []string, isBeta bool) *dialect.Error {
 	if b.raw == nil { // a string
 		return nil
 	}
-	if !slices.Contains(allowed, b.kind) && !(isBeta && blockMembers[b.kind] == nil) {
+	if !slices.Contains(allowed, b.kind) && !(isBeta && !api.Has("block", b.kind)) {
 		return unexpectedTag(b.path, b.kind, allowed...)
 	}
-	if known := blockMembers[b.kind]; known != nil {
-		if err := checkMembers(b.Members, b.tagged()+".", known, isBeta); err != nil {
+	if !isBeta && api.Has("block", b.kind) {
+		if err := api.CheckKnown(b.node, "block", b.tagged()+"."); err != nil {
 			return err
 		}
 	}
@@ -141,7 +130,7 @@ func (b *block) check(allowed []string, isBeta bool) *dialect.Error {
 			}
 		}
 	case "redacted_thinking":
-		return b.require(b.Members.Text("data") != "", "data")
+		return b.require(b.Text("data") != "", "data")
 	case "image":
 		return b.checkImage()
 	case "tool_use":
@@ -170,13 +159,14 @@ func missing(path, name string) *dialect.Error {
 var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 func (b *block) checkImage() *dialect.Error {
-	if b.source == nil {
+	source := b.Object("source")
+	if source == nil {
 		return missing(b.tagged(), "source")
 	}
 	path := place(b.tagged()) + ".source"
-	switch kind := b.source.Text("type"); kind {
+	switch kind := source.Text("type"); kind {
 	case "url", "file":
-		if name := map[string]string{"url": "url", "file": "file_id"}[kind]; b.source.Text(name) == "" {
+		if name := map[string]string{"url": "url", "file": "file_id"}[kind]; source.Text(name) == "" {
 			return missing(path+"."+kind, name)
 		}
 		return nil
@@ -184,11 +174,11 @@ func (b *block) checkImage() *dialect.Error {
 	default:
 		return unexpectedTag(path, kind, "base64", "file", "url")
 	}
-	mediaType := b.source.Text("media_type")
+	mediaType := source.Text("media_type")
 	if !slices.Contains(mediaTypes, mediaType) {
 		return invalid("%s.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'", path)
 	}
-	data, err := base64.StdEncoding.DecodeString(b.source.Text("data"))
+	data, err := base64.StdEncoding.DecodeString(source.Text("data"))
 	switch {
 	case err != nil: // anthropics/anthropic-sdk-typescript#603
 		return invalid("%s.base64: invalid base64 data", path)
@@ -211,7 +201,7 @@ func (b *block) checkUse() *dialect.Error {
 	switch {
 	case !toolID.MatchString(b.id):
 		return mismatch(b.tagged()+".id", toolID)
-	case !toolName.MatchString(b.name):
+	case !toolName.MatchString(b.Text("name")):
 		return mismatch(b.tagged()+".name", toolName)
 	case !jsonvalue.IsKind(b.Raw("input"), '{'):
 		return invalid("%s.input: Input should be a valid dictionary", place(b.tagged()))
@@ -232,12 +222,12 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 		if err := inner.check(resultBlocks, isBeta); err != nil {
 			return err
 		}
-		if b.isError && inner.kind != "text" {
+		if b.Bool("is_error") && inner.kind != "text" {
 			return invalid("%s: all content must be type \"text\" if is_error is true", place(b.tagged()))
 		}
 		hasContent = hasContent || inner.kind != "text" || inner.text != ""
 	}
-	if b.isError && !hasContent {
+	if b.Bool("is_error") && !hasContent {
 		return invalid("%s: content cannot be empty if `is_error` is true", place(b.tagged()))
 	}
 	return nil
@@ -317,19 +307,19 @@ func checkSystem(q *request) *dialect.Error {
 		if m.role != "system" || m.isDirective(q.beta) {
 			continue
 		}
-		if noSystemMessages.MatchString(q.model) {
-			return invalid("%s.role: role 'system' is not supported on this model", place(m.path))
+		if noSystemMessages.MatchString(q.Text("model")) {
+			return invalid("%s.role: role 'system' is not supported on this model", place(m.Path))
 		}
 		switch before, after := q.neighbor(i, -1), q.neighbor(i, 1); {
 		case before == nil:
 			return ours("%s: the first message cannot be a system message: the system prompt is system, beside messages",
-				place(m.path))
+				place(m.Path))
 		case before.role == "assistant" && !before.endsInServerResult():
-			return ours("%s: a system message cannot follow the assistant: want it after a user's message, or a result of "+
-				"the provider's own tools", place(m.path))
+			return ours("%s: a system message cannot follow the assistant: expected it after a user's message, or a result of "+
+				"the provider's own tools", place(m.Path))
 		case after != nil && after.role == "user":
-			return ours("%s: a user's message cannot follow a system message: want it before the assistant's, or at the end",
-				place(m.path))
+			return ours("%s: a user's message cannot follow a system message: expected it before the assistant's, or at the end",
+				place(m.Path))
 		}
 	}
 	return nil

@@ -21,45 +21,42 @@ var providerTools = []string{"bash_20250124", "custom", "memory_20250818", "text
 	"text_editor_20250429", "text_editor_20250728", "tool_search_tool_bm25", "tool_search_tool_bm25_20251119",
 	"tool_search_tool_regex", "tool_search_tool_regex_20251119"}
 
-// toolMembers are the members of a tool that the caller runs.
-var toolMembers = jsonvalue.Set(`
-	allowed_callers cache_control defer_loading description eager_input_streaming input_examples input_schema name
-	strict type
-`)
-
 func checkTools(q *request) *dialect.Error {
 	names := map[string]bool{}
-	for _, t := range q.tools {
-		if err := t.check(q.beta); err != nil {
+	for _, t := range q.List("tools") {
+		if err := checkTool(&t, q.beta); err != nil {
 			return err
 		}
-		if t.name != "" && names[t.name] {
+		name := t.Text("name")
+		if name != "" && names[name] {
 			return invalid("tools: Tool names must be unique.")
 		}
-		names[t.name] = true
+		names[name] = true
 	}
 	return nil
 }
 
-func (t *tool) check(isBeta bool) *dialect.Error {
-	if t.kind != "" && t.kind != "custom" {
-		if !isBeta && !providerTool.MatchString(t.kind) {
-			return unexpectedTag(t.path, t.kind, providerTools...)
+func checkTool(t *node, isBeta bool) *dialect.Error {
+	if t.Kind != "" && t.Kind != "custom" {
+		if !isBeta && !providerTool.MatchString(t.Kind) {
+			return unexpectedTag(t.Path, t.Kind, providerTools...)
 		}
 		return nil
 	}
-	if err := checkMembers(t.Members, t.path+".custom.", toolMembers, isBeta); err != nil {
-		return err
+	if !isBeta {
+		if err := api.CheckKnown(t, "tool", t.Path+".custom."); err != nil {
+			return err
+		}
 	}
 	if !t.Has("name") {
-		return missing(t.path, "custom.name")
+		return missing(t.Path, "custom.name")
 	}
-	if !toolName.MatchString(t.name) {
-		return mismatch(t.path+".custom.name", toolName)
+	if !toolName.MatchString(t.Text("name")) {
+		return mismatch(t.Path+".custom.name", toolName)
 	}
-	path := place(t.path) + ".custom.input_schema"
+	path := place(t.Path) + ".custom.input_schema"
 	if !t.Has("input_schema") {
-		return missing(t.path, "custom.input_schema")
+		return missing(t.Path, "custom.input_schema")
 	}
 	var schema jsonvalue.Members
 	if t.Read("input_schema", &schema) != nil {
@@ -80,25 +77,17 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 }
 
 func checkToolChoice(q *request) *dialect.Error {
-	if q.choice == nil {
+	choice, tools := q.At("tool_choice"), q.List("tools")
+	name := choice.Text("name")
+	switch kind := choice.Kind; {
+	case !q.Has("tool_choice"):
 		return nil
+	case !api.Has("choice", kind):
+		return unexpectedTag("tool_choice", kind, "any", "auto", "none", "tool")
+	case kind == "any" && len(tools) == 0:
+		return invalid("tool_choice.any may only be specified while providing tools")
+	case kind == "tool" && !slices.ContainsFunc(tools, func(t node) bool { return t.Text("name") == name }):
+		return invalid("Tool '%s' not found in provided tools", name)
 	}
-	known := jsonvalue.Set("type disable_parallel_tool_use")
-	switch q.choiceType {
-	case "auto":
-	case "any":
-		if len(q.tools) == 0 {
-			return invalid("tool_choice.any may only be specified while providing tools")
-		}
-	case "none":
-		known = jsonvalue.Set("type")
-	case "tool":
-		known["name"] = true
-		if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.name == q.choiceOf }) {
-			return invalid("Tool '%s' not found in provided tools", q.choiceOf)
-		}
-	default:
-		return unexpectedTag("tool_choice", q.choiceType, "any", "auto", "none", "tool")
-	}
-	return checkMembers(q.choice, "tool_choice."+q.choiceType+".", known, false)
+	return api.CheckKnown(choice, "choice", "tool_choice."+choice.Kind+".")
 }

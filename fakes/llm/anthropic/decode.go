@@ -17,9 +17,10 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.Anthropic, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens,
-		Temperature:   q.temperature,
-		StopSequences: q.stopSequences, Stream: q.stream, Body: body, Header: r.Header, URL: r.URL, Decoded: q,
+		Dialect: dialect.Anthropic, Model: q.Text("model"), ToolChoice: q.toolChoice(),
+		MaxTokens: q.Integer("max_tokens"), Temperature: q.Number("temperature"),
+		StopSequences: q.Strings("stop_sequences"), Stream: q.Bool("stream"),
+		Body: body, Header: r.Header, URL: r.URL, Decoded: q,
 	}
 	var system []string
 	for _, b := range q.system {
@@ -38,28 +39,29 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 		role := dialect.Role(m.role) // Check refuses an unknown role; the journal keeps it
 		last := len(req.Messages) - 1
 		if last < 0 || req.Messages[last].Role != role {
-			req.Messages = append(req.Messages, dialect.Message{Role: role, Path: m.path})
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Path: m.Path})
 			last++
 		}
 		req.Messages[last].Content = append(req.Messages[last].Content, neutral(m.content)...)
 	}
 	req.System = strings.Join(system, "\n\n")
-	for _, t := range q.tools {
-		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description,
-			InputSchema: t.Raw("input_schema"), Path: t.path})
+	for _, t := range q.List("tools") {
+		req.Tools = append(req.Tools, dialect.Tool{Name: t.Text("name"), Description: t.Text("description"),
+			InputSchema: t.Raw("input_schema"), Path: t.Path})
 	}
 	return req, nil
 }
 
 // toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged.
 func (q *request) toolChoice() string {
-	switch q.choiceType {
+	switch kind := q.choice(); kind {
 	case "any":
 		return dialect.ChoiceRequired
 	case "tool":
-		return "tool:" + q.choiceOf
+		return "tool:" + q.At("tool_choice").Text("name")
+	default:
+		return kind
 	}
-	return q.choiceType
 }
 
 func neutral(content []block) []dialect.Block {
@@ -78,22 +80,23 @@ func (b *block) neutral() dialect.Block {
 	case "text":
 		n.Type, n.Text = dialect.Text, b.text
 	case "thinking":
-		n.Type, n.Text, n.Signature = dialect.Thinking, b.text, b.Members.Text("signature")
+		n.Type, n.Text, n.Signature = dialect.Thinking, b.text, b.Text("signature")
 	case "image":
 		n.Type = dialect.Image
-		switch b.source.Text("type") {
+		source := b.Object("source")
+		switch source.Text("type") {
 		case "base64":
-			n.MimeType = b.source.Text("media_type")
-			n.Data, _ = base64.StdEncoding.DecodeString(b.source.Text("data")) // Check refuses invalid base64
+			n.MimeType = source.Text("media_type")
+			n.Data, _ = base64.StdEncoding.DecodeString(source.Text("data")) // Check refuses invalid base64
 		case "url":
-			n.Text = b.source.Text("url")
+			n.Text = source.Text("url")
 		case "file":
-			n.Text = b.source.Text("file_id")
+			n.Text = source.Text("file_id")
 		}
 	case "tool_use":
-		n.Type, n.ID, n.Name, n.Input = dialect.ToolUse, b.id, b.name, b.Raw("input")
+		n.Type, n.ID, n.Name, n.Input = dialect.ToolUse, b.id, b.Text("name"), b.Raw("input")
 	case "tool_result":
-		n.Type, n.ID, n.IsError, n.Content = dialect.ToolResult, b.id, b.isError, neutral(b.content)
+		n.Type, n.ID, n.IsError, n.Content = dialect.ToolResult, b.id, b.Bool("is_error"), neutral(b.content)
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,136 +14,122 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// request is a request body as Anthropic documents it. [messages.Check] judges what the parser reads leniently.
-type request struct {
-	jsonvalue.Members
-	model                string
-	system               []block
-	messages             []message
-	tools                []tool
-	choice, thinking     jsonvalue.Members
-	metadata             jsonvalue.Members
-	stream, beta         bool
-	interleaved          bool // a beta for thinking between tool uses
-	maxTokens            *int64
-	temperature, topP    *float64
-	stopSequences        []string
-	budget               *int64
-	choiceType, choiceOf string
-}
+type node = codecs.Node
 
-type message struct {
-	jsonvalue.Members
-	path, role string
-	content    []block
-}
+//go:embed fields.txt
+var fields string
 
-// block is a content block. A string is one text block with nil raw.
-type block struct {
-	jsonvalue.Members
-	path, kind string
-	raw        json.RawMessage
-	text       string  // of text and thinking
-	id         string  // of a tool use, or the tool use of a result
-	name       string  // of a tool use
-	isError    bool    // of a tool result
-	content    []block // of a tool result
-	source     jsonvalue.Members
-}
-
-type tool struct {
-	jsonvalue.Members
-	path, kind, name, description string
-}
-
-// parse refuses members of an undocumented type, as the API does before all other checks.
-func parse(body []byte) (*request, *dialect.Error) {
-	var q request
-	var err error
-	if q.Members, err = jsonvalue.ReadMembers(body); err != nil {
-		return nil, unreadable(body, err)
-	}
-	if q.Members == nil {
-		return nil, ours("the request body is null: want a JSON object")
-	}
-	r := &reader{codecs.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
-		if kind := validTypes[want]; kind != "" {
+// api has the members of a request, of a token count, and those that an anthropic-beta header adds to both, of the API
+// reference of 2026, in fields.txt. That the API refuses null for two of them is in the code of its users.
+var api = &codecs.API{
+	Table: codecs.NewTable(fields),
+	VariantPath: func(path, object, kind string) string {
+		switch object {
+		case "block", "inner":
+			return path + "." + kind
+		case "tool":
+			return path + ".custom"
+		}
+		return path
+	},
+	Unreadable: func(body []byte, err error) *dialect.Error { // sternachel/claude-code#37; the reason is our reader's
+		switch {
+		case err == nil:
+			return ours("the request body is null: expected a JSON object")
+		case json.Valid(body):
+			return ours("the request body is not a JSON object: %v", err)
+		}
+		return invalid("The request body is not valid JSON: %v", err)
+	},
+	WrongType: func(path, expected string, found json.RawMessage) *dialect.Error {
+		if kind := validTypes[expected]; kind != "" {
 			return invalid("%s: Input should be a valid %s", place(path), kind)
 		}
 		if path == "tool_choice" {
 			return invalid("tool_choice: Input should be an object")
 		}
-		return ours("%s: want %s, got %s", place(path), want, jsonvalue.JSONName(got))
-	}}}
-	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "metadata", &q.metadata,
-		"max_tokens", &q.maxTokens, "temperature", &q.temperature, "top_p", &q.topP,
-		"stop_sequences", &q.stopSequences, "thinking", &q.thinking)
-	r.Read(q.thinking, "thinking", "budget_tokens", &q.budget)
-	r.Read(q.Members, "", "tool_choice", &q.choice)
-	r.ReadAll(q.choice, "tool_choice", "type", &q.choiceType, "name", &q.choiceOf,
-		"disable_parallel_tool_use", new(bool))
-	for _, name := range []string{"system", "tool_choice"} {
-		if raw := q.Raw(name); raw != nil && !q.Has(name) {
-			r.Refuse(name, notNull[name], raw)
+		return ours("%s: expected %s, found %s", place(path), expected, jsonvalue.JSONName(found))
+	},
+	Unknown: func(path string, names []string) *dialect.Error {
+		return invalid("%s%s: Extra inputs are not permitted", place(path), names[0])
+	},
+	Missing: missing,
+	Outside: func(path string, v any, low, high string) *dialect.Error {
+		if n, isInteger := v.(int64); isInteger && n < 0 || !isInteger && v.(float64) < 0 {
+			return invalid("%s: Input should be greater than or equal to %s", path, low)
 		}
-	}
-	q.system = r.content(q.Members, "", "system", 0)
-	r.Each(q.Members, "", "messages", func(raw json.RawMessage, path string) {
-		m := message{Members: r.Object(raw, path), path: path}
-		r.Read(m.Members, path, "role", &m.role)
-		m.content = r.content(m.Members, path, "content", maxDepth)
-		q.messages = append(q.messages, m)
-	})
-	r.Each(q.Members, "", "tools", func(raw json.RawMessage, path string) {
-		t := tool{Members: r.Object(raw, path), path: path}
-		r.Read(t.Members, path, "type", &t.kind)
-		r.ReadAll(t.Members, path+".custom", "name", &t.name, "description", &t.description)
-		q.tools = append(q.tools, t)
-	})
-	return &q, r.Err
+		return invalid("%s: Input should be less than or equal to %s", path, high)
+	},
 }
-
-// notNull are the types of the members that the API is known to refuse as null: in the code of its users are its
-// messages "system: Input should be a valid list" and "tool_choice: Input should be an object".
-var notNull = map[string]string{"system": "an array", "tool_choice": "an object"}
 
 // validTypes are the API's words for the types that a member may have.
 var validTypes = map[string]string{"a string": "string", "an integer": "integer", "a number": "number",
 	"true or false": "boolean", "an array": "list", "an array of strings": "list"}
 
-type reader struct{ codecs.Reader }
+// request is a request whose members have the documented types. [messages.Check] judges what is read leniently.
+type request struct {
+	*node
+	system            []block
+	messages          []message
+	beta, interleaved bool // interleaved: a beta for thinking between tool uses
+}
+
+type message struct {
+	*node
+	role    string
+	content []block
+}
+
+// block is a content block. A string is one text block with nil raw.
+type block struct {
+	*node
+	path, kind string
+	raw        json.RawMessage
+	text       string  // of text and thinking
+	id         string  // of a tool use, or the tool use of a result
+	content    []block // of a tool result
+}
+
+func parse(body []byte) (*request, *dialect.Error) {
+	n, refused := api.Read(body)
+	if refused != nil {
+		return nil, refused
+	}
+	q := &request{node: n, system: contentOf(n, "system", 0)}
+	all := n.List("messages")
+	for i := range all {
+		q.messages = append(q.messages, message{&all[i], all[i].Text("role"), contentOf(&all[i], "content", maxDepth)})
+	}
+	return q, nil
+}
 
 // maxDepth is the depth of blocks within blocks: a tool result in a message. Deeper blocks stay raw.
 const maxDepth = 1
 
-// content reads a string or an array of blocks. depth is how many levels of blocks may follow.
-func (r *reader) content(of jsonvalue.Members, path, name string, depth int) (blocks []block) {
-	if jsonvalue.IsKind(of.Raw(name), '"') {
-		return []block{{path: jsonvalue.Join(path, name), kind: "text", text: of.Text(name)}}
+// contentOf returns a string or an array of blocks. depth is how many levels of blocks may follow.
+func contentOf(n *node, name string, depth int) []block {
+	if n.IsText(name) {
+		return []block{{node: new(node), path: jsonvalue.Join(n.Path, name), kind: "text", text: n.Text(name)}}
 	}
-	r.Each(of, path, name, func(raw json.RawMessage, path string) {
-		blocks = append(blocks, r.block(raw, path, depth))
-	})
-	return blocks
-}
-
-func (r *reader) block(raw json.RawMessage, path string, depth int) block {
-	b := block{Members: r.Object(raw, path), path: path, raw: raw}
-	r.Read(b.Members, path, "type", &b.kind)
-	switch tagged := b.tagged(); b.kind {
-	case "text", "thinking":
-		r.Read(b.Members, tagged, b.kind, &b.text)
-	case "image":
-		r.Read(b.Members, tagged, "source", &b.source)
-	case "tool_use":
-		r.ReadAll(b.Members, tagged, "id", &b.id, "name", &b.name)
-	case "tool_result":
-		r.ReadAll(b.Members, tagged, "tool_use_id", &b.id, "is_error", &b.isError)
-		if depth > 0 {
-			b.content = r.content(b.Members, path, "content", depth-1)
+	all := n.List(name)
+	blocks := make([]block, len(all))
+	for i := range all {
+		inner := &all[i]
+		b := block{node: inner, path: inner.Path, kind: inner.Kind, raw: inner.JSON}
+		switch b.kind {
+		case "text", "thinking":
+			b.text = inner.Text(b.kind)
+		case "tool_use":
+			b.id = inner.Text("id")
+		case "tool_result":
+			b.id = inner.Text("tool_use_id")
+			if depth > 0 {
+				b.content = contentOf(inner, "content", depth-1)
+			}
 		}
+		blocks[i] = b
 	}
-	return b
+	return blocks
 }
 
 // place writes a path as the API does: messages.0.content.1.
@@ -158,14 +145,6 @@ func unexpectedTag(path, kind string, expected ...string) *dialect.Error {
 	slices.Sort(expected)
 	return invalid("%s: Input tag '%s' found using 'type' does not match any of the expected tags: '%s'", place(path),
 		kind, strings.Join(expected, "', '"))
-}
-
-// unreadable refuses a body that is not JSON: sternachel/claude-code#37. The reason is our JSON reader's.
-func unreadable(body []byte, err error) *dialect.Error {
-	if json.Valid(body) {
-		return ours("the request body is not a JSON object: %v", err)
-	}
-	return invalid("The request body is not valid JSON: %v", err)
 }
 
 // ours refuses in our own words, where the API's are not known.

@@ -45,7 +45,7 @@ func sideAnswer(r *http.Request, body []byte) ([]byte, *dialect.Error) {
 	switch {
 	case single && !strings.HasPrefix(id, "claude-"):
 		return nil, &dialect.Error{Status: http.StatusNotFound, Message: fmt.Sprintf(
-			"model: there is no %q: want one whose name begins with claude-", id)}
+			"model: there is no %q: expected one whose name begins with claude-", id)}
 	case single:
 		return describe(id).object(), nil
 	}
@@ -63,7 +63,7 @@ func checkCount(body []byte, isBeta bool) *dialect.Error {
 		return err
 	}
 	q.beta = isBeta
-	if err := checkMembers(q.Members, "", countMembers, isBeta); err != nil {
+	if err := q.checkMembers("count"); err != nil {
 		return err
 	}
 	return check(q)

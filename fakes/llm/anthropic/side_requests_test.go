@@ -30,7 +30,7 @@ func TestSideRequests(t *testing.T) {
 		{"another model", "GET", "/v1/models/claude-next", keyed(), "", 200,
 			`{"type":"model","id":"claude-next","display_name":"claude-next","created_at":"1970-01-01T00:00:00Z"}`},
 		{"somebody else's model", "GET", "/v1/models/gpt-4o", keyed(), "", 404,
-			`"type":"not_found_error","message":"model: there is no \"gpt-4o\": want one whose name begins with claude-"`},
+			`"type":"not_found_error","message":"model: there is no \"gpt-4o\": expected one whose name begins with claude-"`},
 		{"models without a key", "GET", "/v1/models", http.Header{"Anthropic-Version": {"2023-06-01"}}, "", 401,
 			`"type":"authentication_error"`},
 		{"tokens", "POST", "/v1/messages/count_tokens", keyed(), question, 200, `{"input_tokens":22}`},

@@ -56,17 +56,19 @@ func (o *object) variant(kind string) *object {
 
 // member is a member of an object. low and high are as written.
 type member struct {
-	name, kind, low, high    string
-	object                   *object // of the kind; nil for a value
-	words                    []string
-	required, orText, isList bool
+	name, kind, low, high string
+	object                *object // of the kind; nil for a value
+	words                 []string
+	required, notNull     bool
+	orText, isList        bool
 }
 
 // NewTable reads a table. A line without indentation has the name of an object; the lines below it have its members, in
 // the order in which the provider reads them: NAME, or NAME:KIND for those that are read. A kind is string, strings,
 // bool, integer, number, object, the name of an object of the table, or "[]" before one, with "text|" before that if it
-// may also be a string. After it follow "!" for a required member, {A,B} for one of some words, or [LOW,HIGH] for a
-// number. The object NAME/KIND adds the members of objects NAME of one kind, and NAME/* those of all other kinds.
+// may also be a string. After it follow "!" for a required member or "^" for one that must not be null, then {A,B} for
+// one of some words, or [LOW,HIGH] for a number. The object NAME/KIND has the members of objects NAME of one kind, and
+// NAME/* those of all other kinds.
 func NewTable(text string) Table {
 	t := Table{}
 	var o *object
@@ -96,15 +98,15 @@ func NewTable(text string) Table {
 	return t
 }
 
-var memberForm = regexp.MustCompile(`^(\w+)(?::(text\|)?(\[\])?(\w+))?(!)?(?:\{(.+)\})?(?:\[(.*),(.*)\])?$`)
+var memberForm = regexp.MustCompile(`^(\w+)(?::(text\|)?(\[\])?(\w+))?([!^])?(?:\{(.+)\})?(?:\[(.*),(.*)\])?$`)
 
 func newMember(word string) member {
 	part := memberForm.FindStringSubmatch(word)
 	if part == nil {
 		panic("invalid member of a table: " + word)
 	}
-	m := member{name: part[1], orText: part[2] != "", isList: part[3] != "", kind: part[4], required: part[5] != "",
-		low: part[7], high: part[8]}
+	m := member{name: part[1], orText: part[2] != "", isList: part[3] != "", kind: part[4],
+		required: part[5] == "!", notNull: part[5] == "^", low: part[7], high: part[8]}
 	if part[6] != "" {
 		m.words = strings.Split(part[6], ",")
 	}
@@ -235,6 +237,9 @@ func (r *reading) read(n *Node, o *object, path string) {
 	for i := range o.typed {
 		m := &o.typed[i]
 		raw := n.Raw(m.name)
+		if raw != nil && m.notNull && jsonvalue.IsKind(raw, 'n') {
+			r.refuse(jsonvalue.Join(path, m.name), kindName(m), raw)
+		}
 		if !jsonvalue.IsGiven(raw) || m.orText && jsonvalue.IsKind(raw, '"') {
 			continue
 		}
@@ -245,7 +250,9 @@ func (r *reading) read(n *Node, o *object, path string) {
 			nodes := make([]Node, 1)
 			r.node(&nodes[0], m.object, raw, jsonvalue.Join(path, m.name))
 			n.inner = append(n.inner, inner{m.name, nodes})
-		case m.isList || !isA(raw, m.kind):
+		case m.isList:
+			r.refuse(jsonvalue.Join(n.Path, m.name), kindName(m), raw)
+		case !isA(raw, m.kind):
 			r.refuse(jsonvalue.Join(path, m.name), kindName(m), raw)
 		}
 	}
@@ -305,16 +312,21 @@ func kindName(m *member) string {
 	return "an object"
 }
 
-// CheckKnown refuses members that an object does not have. Those of a variant are listed with it, if it has any.
-func (a *API) CheckKnown(n *Node, object, path string) *dialect.Error {
+// CheckKnown refuses members that an object does not have, unless others have them. Those of a variant are listed with
+// it, if it has any.
+func (a *API) CheckKnown(n *Node, object, path string, others ...string) *dialect.Error {
 	o := a.Table[object]
 	if v := o.variant(n.Kind); v != nil {
 		o = v
 	}
-	if names := n.Unknown(o.known); names != nil {
-		return a.Unknown(path, names)
+	names := n.Unknown(o.known)
+	for _, other := range others {
+		names = slices.DeleteFunc(names, func(name string) bool { return a.Table[other].known[name] })
 	}
-	return nil
+	if len(names) == 0 {
+		return nil
+	}
+	return a.Unknown(path, names)
 }
 
 // CheckValues refuses the first member of an object that is required and missing, is not one of the words, or is out of
