@@ -173,7 +173,10 @@ func simplifySchema(t object) {
 			simple[name] = object{"type": p["type"]}
 		}
 	}
-	t["inputSchema"] = object{"type": "object", "properties": simple, "required": schema["required"]}
+	t["inputSchema"] = object{"type": "object", "properties": simple}
+	if required := schema["required"]; required != nil {
+		t["inputSchema"].(object)["required"] = required
+	}
 }
 
 func addsOwnTool(p object) {

@@ -1,0 +1,22 @@
+package play
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGrowingReturnsEachCaseOnce(t *testing.T) {
+	cases := []string{"a", "b", "c", "d", "e"}
+	require.Equal(t, [][]string{{"a", "b"}, {"c", "d", "e"}}, slices.Collect(Growing(cases, 2, 9)))
+	require.Equal(t, [][]string{{"a", "b"}}, slices.Collect(Growing(cases[:2], 2, 2, 5)))
+	require.Empty(t, slices.Collect(Growing(nil, 2, 5)))
+}
+
+func TestTimeIsVirtualWithoutATest(t *testing.T) {
+	start := time.Now()
+	inVirtualTime(func() { time.Sleep(time.Hour) })
+	require.Less(t, time.Since(start), time.Minute)
+}
