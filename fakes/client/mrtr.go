@@ -30,7 +30,7 @@ func (s *stateless) request(ctx context.Context, method string, params map[strin
 		}
 		retry = maps.Clone(params)
 		if asked.state != nil {
-			retry[s.client.Revision().StateMember()] = *asked.state
+			retry[s.revision.StateMember()] = *asked.state
 		}
 		if asked.InputRequests == nil {
 			continue
@@ -52,7 +52,7 @@ func (s *stateless) readInputRequired(raw json.RawMessage) (*inputRequired, erro
 	if err := errors.Join(json.Unmarshal(raw, &r), json.Unmarshal(raw, &members)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	if state := members[s.client.Revision().StateMember()]; state != nil {
+	if state := members[s.revision.StateMember()]; state != nil {
 		if err := json.Unmarshal(state, &r.state); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 		}

@@ -38,6 +38,8 @@ func (c *Client) negotiate() (wire, error) {
 	}
 	newest := slices.Max(known)
 	if newest.Modern() {
+		c.setRevision(newest)
+		asking.revision = newest
 		return asking, nil
 	}
 	if err := asking.close(); err != nil {

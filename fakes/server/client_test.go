@@ -160,7 +160,20 @@ func retry(t testing.TB, required message, answer func(params string) string) st
 		require.Equal(t, "sampling/createMessage", in.Method)
 		responses = append(responses, fmt.Sprintf("%q:%s", key, answer(string(in.Params))))
 	}
-	return fmt.Sprintf(`"inputResponses":{%s},"requestState":%q`, strings.Join(responses, ","), *r.RequestState)
+	name, state := stateIn(required.Result)
+	return fmt.Sprintf(`"inputResponses":{%s},%q:%s`, strings.Join(responses, ","), name, state)
+}
+
+// stateIn returns the state of a result, and the name of its member in the revision.
+func stateIn(result json.RawMessage) (string, json.RawMessage) {
+	members := map[string]json.RawMessage{}
+	_ = json.Unmarshal(result, &members)
+	for _, r := range server.AllRevisions() {
+		if state := members[r.StateMember()]; state != nil {
+			return r.StateMember(), state
+		}
+	}
+	return "", nil
 }
 
 // says answers every sample with a text.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -45,7 +46,7 @@ func TestModernSampleOverConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, tool("ask", ask)).connect(server.V20260728, sampling)
 		p.ask(1, "server/discover")
-		require.Contains(t, p.next().raw, `"supportedVersions":["2026-07-28"`)
+		require.Contains(t, p.next().raw, `"supportedVersions":["`+string(slices.Max(server.AllRevisions()))+`"`)
 		p.call(2, "ask")
 		required := p.next()
 		require.Equal(t, "2", string(required.ID))

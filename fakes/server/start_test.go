@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func TestStartRejectsInvalidOptionsAndTools(t *testing.T) {
 		want      string
 	}{
 		"no revision": {[]server.Revision{}, nil,
-			"want some of [2025-03-26 2025-06-18 2025-11-25 2026-07-28], or nil for all"},
+			fmt.Sprintf("expected some of %v, or nil for all", server.AllRevisions())},
 		"unknown revision": {[]server.Revision{"2024-11-05"}, nil, `"2024-11-05"`},
 		"no name":          {nil, []server.Tool{{Handler: ask}}, `tool name ""`},
 		"long name":        {nil, []server.Tool{tool(strings.Repeat("a", 129), ask)}, "want 1 to 128 characters"},

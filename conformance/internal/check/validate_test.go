@@ -15,7 +15,7 @@ import (
 func valid() Catalogue {
 	handler := func(*server.Session) (any, error) { return nil, nil }
 	judge := func(*evidence.Case) Verdict { return Verdict{} }
-	return Catalogue{{ID: "s", Revisions: WithTools,
+	return Catalogue{{ID: "s", Revisions: server.DefaultRevisions(),
 		Cases: []harness.Case{{ID: "s/a", Handler: handler}, {ID: "s/b", Handler: handler}},
 		Checks: []Check{
 			{ID: "one", Rule: "r", Cause: "c", Fix: "f", Judge: judge, Levels: Everywhere(report.Robust)},

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/selftest"
@@ -129,11 +130,18 @@ func bullet(b *bytes.Buffer, label, text string) {
 	}
 }
 
+// described are the revisions on the pages: up to the newest that a run judges by default. A newer one comes onto the
+// pages when it becomes a default.
+func described() []server.Revision {
+	all := conformance.AllRevisions()
+	return all[:slices.Index(all, slices.Max(conformance.Revisions()))+1]
+}
+
 // levels is the level in each revision; revisions with the same level share it.
 func levels(c *conformance.Check) string {
 	in := map[report.Level][]string{}
 	var order []report.Level
-	for _, r := range conformance.AllRevisions() {
+	for _, r := range described() {
 		if level := c.Levels[r]; level != "" {
 			if in[level] == nil {
 				order = append(order, level)
@@ -153,10 +161,13 @@ func reasons(c *conformance.Check) []string {
 	var texts []string
 	links := map[string][]string{}
 	for _, r := range c.Requirements {
+		revision, _, _ := strings.Cut(r.ID, "/")
+		if !slices.Contains(described(), server.Revision(revision)) {
+			continue
+		}
 		if links[r.Text] == nil {
 			texts = append(texts, r.Text)
 		}
-		revision, _, _ := strings.Cut(r.ID, "/")
 		links[r.Text] = append(links[r.Text], fmt.Sprintf("[%s](%s)", revision, r.URL))
 	}
 	for i, text := range texts {
