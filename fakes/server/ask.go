@@ -114,7 +114,7 @@ func (p *CreateMessageParams) After(
 	next := *p
 	turn := objectOf(result)
 	if turn == nil {
-		next.err = fmt.Errorf("the client's result must be an object, got %s", show(result))
+		next.err = fmt.Errorf("the client's result must be an object, found %s", show(result))
 		return &next
 	}
 	uses := ToolUses(result)

@@ -87,8 +87,8 @@ func TestAfterReportsAResultThatCannotBeContinued(t *testing.T) {
 	for want, answers := range map[string][]string{
 		"has no tool use": {content(`{"type":"text","text":"no"}`), content(`[]`),
 			`{"role":"assistant","model":"m"}`},
-		`must be an object, got "text"`:     {`"text"`},
-		"must be an object, got null":       {`null`},
+		`must be an object, found "text"`:   {`"text"`},
+		"must be an object, found null":     {`null`},
 		": messages[1].content.input":       {content(`{"type":"tool_use","id":"c","name":"t","input":7}`)},
 		": messages[1].content[1]: missing": {content(`[{"type":"tool_use","id":"c","name":"t","input":{}},{}]`)},
 		"cannot be continued: the request":  {content(`{"type":"tool_use","id":"c","name":"t","input":7}`)},

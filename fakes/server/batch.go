@@ -29,7 +29,7 @@ func tooMany(batch []json.RawMessage) *RPCError {
 	if len(batch) <= maxBatch {
 		return nil
 	}
-	return rpcErrorf(codeInvalidRequest, "a batch of %d messages: want at most %d", len(batch), maxBatch)
+	return rpcErrorf(codeInvalidRequest, "a batch of %d messages: expected at most %d", len(batch), maxBatch)
 }
 
 // markBatch records that the next messages came, or go out, as one batch. Each has a frame of its own.

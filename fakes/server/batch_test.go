@@ -141,7 +141,7 @@ func TestPostedBatchGetsOneStream(t *testing.T) {
 		require.Equal(t, fmt.Sprintf(pong, 1), responses["1"].raw)
 		require.Equal(t, "done", responses["2"].text(t))
 		responses["3"].requireError(t, -32600, "initialize must not be part of a batch")
-		responses[""].requireError(t, -32600, "got 7")
+		responses[""].requireError(t, -32600, "found 7")
 		require.Equal(t, "mark batch", r.story("")[before])
 		require.Contains(t, r.story(""), "client notifications/no")
 		r.requireStory("tool", "call, start, end, server result")

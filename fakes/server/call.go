@@ -40,7 +40,7 @@ func (s *Server) readCall(m *message) (callParams, *serverTool, *RPCError) {
 }
 
 func notA(want, member, method string, got json.RawMessage) *RPCError {
-	return rpcErrorf(codeInvalidParams, "%s of %s must be %s, got %s", member, method, want, show(got))
+	return rpcErrorf(codeInvalidParams, "%s of %s must be %s, found %s", member, method, want, show(got))
 }
 
 func (s *Server) toolList() []Tool {

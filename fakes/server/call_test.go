@@ -89,11 +89,11 @@ func TestMalformedCallIsAProtocolError(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, c := range []struct{ body, name, want string }{
 		{`"name":"nobody"`, "nobody", "unknown tool: nobody"},
-		{`"name":7`, "", "name of tools/call must be a string, got 7"},
-		{`"Name":"tool"`, "", "name of tools/call must be a string, got nothing"},
-		{`"name":"tool","arguments":[1]`, "tool", "arguments of tools/call must be an object, got [1]"},
-		{`"name":"tool","arguments":"a"`, "tool", `got "a"`},
-		{`"name":"tool","arguments":null`, "tool", "got null"},
+		{`"name":7`, "", "name of tools/call must be a string, found 7"},
+		{`"Name":"tool"`, "", "name of tools/call must be a string, found nothing"},
+		{`"name":"tool","arguments":[1]`, "tool", "arguments of tools/call must be an object, found [1]"},
+		{`"name":"tool","arguments":"a"`, "tool", `found "a"`},
+		{`"name":"tool","arguments":null`, "tool", "found null"},
 		{`"name":"` + long + `"`, long, "unknown tool: " + long[:80] + "…"},
 	} {
 		inBubble(t, c.body, func(t *testing.T) {
@@ -115,8 +115,8 @@ func TestMalformedCallIsAProtocolError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t).legacy(nothing)
 		c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`).requireError(200, -32602,
-			"params of tools/call must be an object, got nothing")
-		c.post(request(1, "tools/call", "1")).requireError(200, -32602, "got 1")
+			"params of tools/call must be an object, found nothing")
+		c.post(request(1, "tools/call", "1")).requireError(200, -32602, "found 1")
 	})
 }
 

@@ -115,7 +115,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !strings.EqualFold(strings.TrimSpace(media), "application/json") {
 		s.refuse(in, http.StatusUnsupportedMediaType, rpcErrorf(codeInvalidRequest,
-			"Content-Type must be application/json, got %q", r.Header.Get("Content-Type")))
+			"Content-Type must be application/json, found %q", r.Header.Get("Content-Type")))
 		return
 	}
 	if batch := s.postedBatch(in); len(batch) > 0 {

@@ -88,7 +88,7 @@ func (s *Server) findSession(in *inbound) (*legacySession, int, *RPCError) {
 		return nil, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "initialize comes first")
 	}
 	if version := Revision(in.header(headerVersion)); version != "" && !slices.Contains(s.legacy, version) {
-		return nil, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "%s %q is not supported: want one of %v",
+		return nil, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "%s %q is not supported: expected one of %v",
 			headerVersion, version, s.legacy)
 	}
 	id := in.header(headerSession)

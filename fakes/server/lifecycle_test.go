@@ -38,8 +38,8 @@ func TestInitializeNegotiatesALegacyRevision(t *testing.T) {
 func TestInitializeNeedsParams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t)
-		for params, want := range map[string]string{``: "got nothing", `,"params":[1]`: "got [1]",
-			`,"params":null`: "got null"} {
+		for params, want := range map[string]string{``: "found nothing", `,"params":[1]`: "found [1]",
+			`,"params":null`: "found null"} {
 			reply := r.bare().post(`{"jsonrpc":"2.0","id":1,"method":"initialize"` + params + `}`)
 			require.Empty(t, reply.Header.Get("Mcp-Session-Id"))
 			reply.requireError(200, -32602, "params of initialize must be an object, "+want)
@@ -72,7 +72,7 @@ func TestRequestNeedsAKnownSessionAndVersion(t *testing.T) {
 		{"Mcp-Session-Id", "", 400, "Mcp-Session-Id is missing"},
 		{"Mcp-Session-Id", "other", 404, "session other is unknown"},
 		{"Mcp-Protocol-Version", "2024-11-05", 400,
-			`"2024-11-05" is not supported: want one of [2025-11-25 2025-06-18 2025-03-26]`},
+			`"2024-11-05" is not supported: expected one of [2025-11-25 2025-06-18 2025-03-26]`},
 		{"Mcp-Protocol-Version", "2026-07-28", 400, `"2026-07-28" is not supported`},
 	} {
 		for method, id := range map[string]string{"POST": "7", "GET": "", "DELETE": ""} {

@@ -15,7 +15,7 @@ import (
 
 func TestDiscoverListsAllRevisionsNewestFirst(t *testing.T) {
 	for want, speaks := range map[string][]server.Revision{
-		newestFirst(t):  nil,
+		newestFirst(t):   nil,
 		`["2026-07-28"]`: {server.V20260728, server.V20260728},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestLegacyServerMayAnswerDiscover(t *testing.T) {
 func TestModernClientMustNotSendResponses(t *testing.T) {
 	for want, speaks := range map[string][]server.Revision{
 		"2026-07-28": bothProtocols[1:],
-		"want one of [2025-11-25 2025-06-18 2025-03-26]": nil,
+		"expected one of [2025-11-25 2025-06-18 2025-03-26]": nil,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := startWith(t, server.Options{Revisions: speaks})

@@ -135,8 +135,8 @@ func TestUnknownRetryIsAnError(t *testing.T) {
 		"array state":   {`"inputResponses":{"k":1},"requestState":["s"]`, unknownRetry},
 		"object state":  {`"inputResponses":{},"requestState":{"s":1}`, unknownRetry},
 		"array of responses": {`"inputResponses":[1],"requestState":"s"`,
-			"inputResponses of tools/call must be an object, got [1]"},
-		"null responses": {`"inputResponses":null,"requestState":"s"`, "got null"},
+			"inputResponses of tools/call must be an object, found [1]"},
+		"null responses": {`"inputResponses":null,"requestState":"s"`, "found null"},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			client := start(t, tool("tool", requires(input("s", "k"))),

@@ -57,7 +57,7 @@ func TestContentTypeMustBeJSON(t *testing.T) {
 			require.Equal(t, http.StatusOK, c.post(ping, "Content-Type", media).StatusCode, media)
 		}
 		for _, media := range []string{"", "text/plain", "application/jsonl", "application/x-www-form-urlencoded"} {
-			c.post(ping, "Content-Type", media).requireError(415, -32600, `got "`+media+`"`)
+			c.post(ping, "Content-Type", media).requireError(415, -32600, `found "`+media+`"`)
 		}
 	})
 }
@@ -65,9 +65,9 @@ func TestContentTypeMustBeJSON(t *testing.T) {
 func TestInvalidMessageIsRefused(t *testing.T) {
 	for want, bodies := range map[string][]string{
 		"not JSON":                  {``, `  `, `{"id":1`, request(1, "ping", "{}") + "\n{}"},
-		"got 7":                     {`7`},
-		"got null":                  {`null`, `{"id":1,"method":null}`, `{"id":null,"method":"a"}`},
-		"got an array":              {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
+		"found 7":                   {`7`},
+		"found null":                {`null`, `{"id":1,"method":null}`, `{"id":null,"method":"a"}`},
+		"found an array":            {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
 		"error are missing":         {`{}`, `{"id":1}`, `{"id":1,"error":null}`, `{"id":1,"Method":"ping"}`},
 		"method must be a string":   {`{"id":1,"method":5}`},
 		"id must be a string or a ": {`{"id":true,"method":"a"}`, `{"id":[1],"method":"a"}`, `{"id":{"a":1},"result":1}`},

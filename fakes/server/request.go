@@ -64,7 +64,7 @@ func (s *Session) outgoing(params any, options []RequestOption) (outgoing, error
 	}
 	if request.id != nil && (!json.Valid(request.id) || !isID(request.id)) {
 		return outgoing{}, s.invalid(request.name(),
-			fmt.Errorf("the request id must be a string or a number, got %s", show(request.id)))
+			fmt.Errorf("the request id must be a string or a number, found %s", show(request.id)))
 	}
 	var err error
 	switch request.method {

@@ -94,9 +94,9 @@ func parse(raw []byte) (*message, *RPCError) {
 	switch raw = bytes.TrimLeft(raw, " \t\r\n"); raw[0] {
 	case '{':
 	case '[':
-		return nil, rpcErrorf(codeInvalidRequest, "want a single JSON-RPC message, got an array")
+		return nil, rpcErrorf(codeInvalidRequest, "expected a single JSON-RPC message, found an array")
 	default:
-		return nil, rpcErrorf(codeInvalidRequest, "want a JSON-RPC message, got %s", clip(raw))
+		return nil, rpcErrorf(codeInvalidRequest, "expected a JSON-RPC message, found %s", clip(raw))
 	}
 	return parseMembers(objectOf(raw))
 }
@@ -106,7 +106,7 @@ func parseMembers(members object) (*message, *RPCError) {
 	if method, ok := members.text("method"); ok {
 		m.Method = &method
 	} else if members["method"] != nil {
-		return nil, rpcErrorf(codeInvalidRequest, "method must be a string, got %s", clip(members["method"]))
+		return nil, rpcErrorf(codeInvalidRequest, "method must be a string, found %s", clip(members["method"]))
 	}
 	m.params = objectOf(m.Params)
 	m.meta = objectOf(m.params["_meta"])
@@ -116,7 +116,7 @@ func parseMembers(members object) (*message, *RPCError) {
 	// Only the response to a message with an unreadable id has the id null (JSON-RPC; 2025-11-25,
 	// basic/index#requests).
 	if m.ID != nil && !isID(m.ID) && (m.Method != nil || !isNull(m.ID)) {
-		return nil, rpcErrorf(codeInvalidRequest, "id must be a string or a number, got %s", clip(m.ID))
+		return nil, rpcErrorf(codeInvalidRequest, "id must be a string or a number, found %s", clip(m.ID))
 	}
 	if !m.isRequest() && !m.isNotification() && !m.isResponse() {
 		return nil, rpcErrorf(codeInvalidRequest,

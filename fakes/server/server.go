@@ -140,11 +140,11 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 		o.Revisions = AllRevisions()
 	}
 	if len(o.Revisions) == 0 {
-		return nil, fmt.Errorf("Options.Revisions is empty: want some of %v, or nil for all", AllRevisions())
+		return nil, fmt.Errorf("Options.Revisions is empty: expected some of %v, or nil for all", AllRevisions())
 	}
 	for _, r := range o.Revisions {
 		if !slices.Contains(AllRevisions(), r) {
-			return nil, fmt.Errorf("unknown revision %q: want one of %v", r, AllRevisions())
+			return nil, fmt.Errorf("unknown revision %q: expected one of %v", r, AllRevisions())
 		}
 	}
 	if o.MaxBody <= 0 {

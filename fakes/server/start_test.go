@@ -1,8 +1,8 @@
 package server_test
 
 import (
-	"fmt"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,15 +25,15 @@ func TestStartRejectsInvalidOptionsAndTools(t *testing.T) {
 			fmt.Sprintf("expected some of %v, or nil for all", server.AllRevisions())},
 		"unknown revision": {[]server.Revision{"2024-11-05"}, nil, `"2024-11-05"`},
 		"no name":          {nil, []server.Tool{{Handler: ask}}, `tool name ""`},
-		"long name":        {nil, []server.Tool{tool(strings.Repeat("a", 129), ask)}, "want 1 to 128 characters"},
+		"long name":        {nil, []server.Tool{tool(strings.Repeat("a", 129), ask)}, "expected 1 to 128 characters"},
 		"no handler":       {nil, []server.Tool{{Name: "t"}}, "tool t has no Handler"},
 		"unknown carrier": {nil, []server.Tool{{Name: "t", Carrier: "tools/list", Handler: ask}},
-			"want prompts/get, resources/read"},
+			"expected prompts/get, resources/read"},
 		"duplicate":          {nil, []server.Tool{good, good}, "two tools are named good"},
 		"schema is not JSON": {nil, []server.Tool{schema(`{`)}, "input schema of tool t: unexpected EOF"},
 		"schema is a channel": {nil, []server.Tool{withSchema(make(chan int))},
 			"input schema of tool t: json: unsupported type: chan int"},
-		"schema of a string": {nil, []server.Tool{schema(`{"type":"string"}`)}, `got {"type":"string"}`},
+		"schema of a string": {nil, []server.Tool{schema(`{"type":"string"}`)}, `found {"type":"string"}`},
 		"invalid schema":     {nil, []server.Tool{schema(`{"type":"object","required":1}`)}, "input schema of tool t: "},
 		"reference to a file": {nil,
 			[]server.Tool{schema(`{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`)},

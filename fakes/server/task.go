@@ -80,7 +80,7 @@ func checkTaskParams(method Method, params object) error {
 		name, required = "cursor", false
 	}
 	if _, ok := params.text(name); params == nil || !ok && (required || params[name] != nil) {
-		return fmt.Errorf("want an object with a string %s", name)
+		return fmt.Errorf("expected an object with a string %s", name)
 	}
 	return nil
 }

@@ -73,13 +73,13 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 func compileTool(t Tool, index int) (*serverTool, error) {
 	if !toolName.MatchString(t.Name) && (t.Carrier != PromptsGet || t.Name == "") {
-		return nil, fmt.Errorf("tool name %q: want 1 to 128 characters of [A-Za-z0-9_.-]", t.Name)
+		return nil, fmt.Errorf("tool name %q: expected 1 to 128 characters of [A-Za-z0-9_.-]", t.Name)
 	}
 	if t.Handler == nil {
 		return nil, fmt.Errorf("tool %s has no Handler", t.Name)
 	}
 	if !slices.Contains([]Carrier{"", PromptsGet, ResourcesRead}, t.Carrier) {
-		return nil, fmt.Errorf("tool %s: unknown Carrier %q: want %s, %s, or \"\" for tools/call",
+		return nil, fmt.Errorf("tool %s: unknown Carrier %q: expected %s, %s, or \"\" for tools/call",
 			t.Name, t.Carrier, PromptsGet, ResourcesRead)
 	}
 	if t.InputSchema == nil {

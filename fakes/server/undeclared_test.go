@@ -110,7 +110,7 @@ func TestInvalidParamsAreNotSent(t *testing.T) {
 		"invalid JSON": {json.RawMessage(`{`), "not JSON"},
 		"duplicate member": {json.RawMessage(`{"messages":[],"maxTokens":1,"maxTokens":2}`),
 			"property 'maxTokens' appears twice"},
-		"null":              {nil, "got null"},
+		"null":              {nil, "found null"},
 		"invalid UTF-8":     {json.RawMessage("{\"messages\":[],\"maxTokens\":1,\"a\":\"\xff\"}"), "UTF-8"},
 		"cannot be encoded": {func() {}, "json: unsupported type: func()"},
 	} {

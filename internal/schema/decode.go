@@ -65,7 +65,7 @@ func (d *decoder) more() bool {
 func (d *decoder) value(at location) (any, error) {
 	d.space()
 	if d.values++; d.values > maxValues {
-		return nil, &Error{Message: fmt.Sprintf("too many values: want at most %d in one message", maxValues)}
+		return nil, &Error{Message: fmt.Sprintf("too many values: expected at most %d in one message", maxValues)}
 	}
 	switch d.raw[d.i] {
 	case '{':
@@ -143,7 +143,7 @@ func (d *decoder) number() (any, error) {
 	}
 	number := json.Number(d.raw[begin:d.i])
 	if len(number) > maxDigits {
-		return nil, &Error{Message: fmt.Sprintf("a number has %d characters: want at most %d", len(number), maxDigits)}
+		return nil, &Error{Message: fmt.Sprintf("a number has %d characters: expected at most %d", len(number), maxDigits)}
 	}
 	return clampExponent(number), nil
 }
@@ -167,7 +167,7 @@ func notJSON(raw []byte) error {
 		}
 		switch {
 		case depth > maxDepth:
-			return &Error{Message: fmt.Sprintf("nested too deeply: want at most %d levels", maxDepth)}
+			return &Error{Message: fmt.Sprintf("nested too deeply: expected at most %d levels", maxDepth)}
 		case depth == 0:
 			return &Error{Message: "not one JSON value: there is more after its end"}
 		}

@@ -15,21 +15,21 @@ func describe(v violation) string {
 	switch k := v.kind.(type) {
 	case *kind.Type:
 		if number, ok := v.value.(json.Number); ok && slices.Contains(k.Want, "integer") {
-			return fmt.Sprintf("want %s, got %s", or(k.Want), shorten(string(number)))
+			return fmt.Sprintf("expected %s, found %s", or(k.Want), shorten(string(number)))
 		}
-		return fmt.Sprintf("want %s, got %s", or(k.Want), k.Got)
+		return fmt.Sprintf("expected %s, found %s", or(k.Want), k.Got)
 	case *kind.Required:
 		return missing(k.Missing, allOf)
 	case *kind.Const:
-		return fmt.Sprintf("want %s, got %s", show(k.Want), show(v.value))
+		return fmt.Sprintf("expected %s, found %s", show(k.Want), show(v.value))
 	case *kind.Enum:
-		return fmt.Sprintf("want %s, got %s", or(shown(k.Want)), show(v.value))
+		return fmt.Sprintf("expected %s, found %s", or(shown(k.Want)), show(v.value))
 	case *kind.Format:
-		return fmt.Sprintf("want a %s, got %s: %v", k.Want, show(v.value), k.Err)
+		return fmt.Sprintf("expected a %s, found %s: %v", k.Want, show(v.value), k.Err)
 	case *kind.Minimum:
-		return fmt.Sprintf("want at least %s, got %s", k.Want.RatString(), show(v.value))
+		return fmt.Sprintf("expected at least %s, found %s", k.Want.RatString(), show(v.value))
 	case *kind.Maximum:
-		return fmt.Sprintf("want at most %s, got %s", k.Want.RatString(), show(v.value))
+		return fmt.Sprintf("expected at most %s, found %s", k.Want.RatString(), show(v.value))
 	}
 	return fmt.Sprintf("breaks the schema's %s", strings.Join(v.kind.KeywordPath(), " "))
 }
@@ -47,7 +47,7 @@ func wantTypes(v violation, branches []branch) string {
 			}
 		}
 	}
-	return fmt.Sprintf("want %s, got %s", or(want), got)
+	return fmt.Sprintf("expected %s, found %s", or(want), got)
 }
 
 // wantTags describes a value that has the tag of no branch.
@@ -62,7 +62,7 @@ func wantTags(v violation, got any, branches []branch) string {
 		}
 	}
 	slices.Sort(want)
-	return fmt.Sprintf("want %s, got %s", or(slices.Compact(want)), show(got))
+	return fmt.Sprintf("expected %s, found %s", or(slices.Compact(want)), show(got))
 }
 
 // wantProperties describes a value with missing properties: those that all branches require, or else any of them.

@@ -14,6 +14,6 @@ func ExampleValidate() {
 	fmt.Println(schema.Validate("2025-11-25", schema.CreateMessageResult, []byte(result)))
 	fmt.Println(schema.Validate("2025-06-18", schema.CreateMessageResult, []byte(result)))
 	// Output:
-	// content[1].input: want object, got string
-	// content: want object, got array
+	// content[1].input: expected object, found string
+	// content: expected object, found array
 }

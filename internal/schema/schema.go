@@ -21,7 +21,7 @@ import (
 type Error struct {
 	// Path locates the value, such as `content[1].input`; "" is the whole message.
 	Path string
-	// Message has the expected and the actual value, such as "want object, got string".
+	// Message has the expected and the actual value, such as "expected object, found string".
 	Message string
 	// Missing is true if a required property is missing.
 	Missing bool
@@ -66,7 +66,7 @@ func validate(revision string, name Name, raw []byte) error {
 	schemas, ok := revisions[revision]
 	if !ok {
 		known := slices.Sorted(maps.Keys(revisions))
-		return fmt.Errorf("schema: unknown revision %q: want one of %s", revision, strings.Join(known, ", "))
+		return fmt.Errorf("schema: unknown revision %q: expected one of %s", revision, strings.Join(known, ", "))
 	}
 	compiled := schemas()[name]
 	if compiled == nil {
@@ -75,7 +75,7 @@ func validate(revision string, name Name, raw []byte) error {
 			names = append(names, string(known))
 		}
 		slices.Sort(names)
-		return fmt.Errorf("schema: no %q in revision %s: want one of %s", name, revision, strings.Join(names, ", "))
+		return fmt.Errorf("schema: no %q in revision %s: expected one of %s", name, revision, strings.Join(names, ", "))
 	}
 	message, err := decode(raw)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestResultsAreValid(t *testing.T) {
 		passes("arguments that the model broke off", answers("content",
 			`[{"type":"tool_use","id":"c","name":"n","input":"{\"to\":\"Tok"}]`)),
 		fails("arguments as text", answers("content",
-			`[{"type":"tool_use","id":"c","name":"n","input":"{}"}]`), "want object"),
+			`[{"type":"tool_use","id":"c","name":"n","input":"{}"}]`), "expected object"),
 		fails("no content", answers("content", ""), "content"),
 		fails("null content", answers("content", "null"), "invalid"),
 		fails("null content in the second round", later("content", "null"), "invalid"),
