@@ -117,8 +117,6 @@ const minBudget = 1024
 const consult = "Please consult our documentation at " +
 	"https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 
-var thinkingKinds = []string{"adaptive", "between_tools", "disabled", "enabled"}
-
 // checkThinking refuses forced tools with a budget only: adaptive thinking takes them (recordings of pydantic-ai). The
 // budget of interleaved thinking covers several turns, and may exceed max_tokens (guide to extended thinking).
 func checkThinking(q *request) *dialect.Error {
@@ -126,8 +124,8 @@ func checkThinking(q *request) *dialect.Error {
 	switch temperature := q.Number("temperature"); {
 	case !q.Has("thinking"):
 		return nil
-	case !slices.Contains(thinkingKinds, kind):
-		return unexpectedTag("thinking", kind, thinkingKinds...)
+	case api.CheckValues(q.At("thinking"), "thinking", "thinking") != nil:
+		return api.CheckValues(q.At("thinking"), "thinking", "thinking")
 	case kind == "disabled", kind == "between_tools":
 		return nil
 	case kind == "enabled" && checkBudget(q) != nil:

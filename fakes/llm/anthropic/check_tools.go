@@ -82,8 +82,8 @@ func checkToolChoice(q *request) *dialect.Error {
 	switch kind := choice.Kind; {
 	case !q.Has("tool_choice"):
 		return nil
-	case !api.Has("choice", kind):
-		return unexpectedTag("tool_choice", kind, "any", "auto", "none", "tool")
+	case api.CheckValues(choice, "choice", "tool_choice") != nil:
+		return api.CheckValues(choice, "choice", "tool_choice")
 	case kind == "any" && len(tools) == 0:
 		return invalid("tool_choice.any may only be specified while providing tools")
 	case kind == "tool" && !slices.ContainsFunc(tools, func(t node) bool { return t.Text("name") == name }):

@@ -54,6 +54,9 @@ var api = &codecs.API{
 		return invalid("%s%s: Extra inputs are not permitted", place(path), names[0])
 	},
 	Missing: missing,
+	NotOneOf: func(path, found string, words []string) *dialect.Error {
+		return unexpectedTag(strings.TrimSuffix(path, ".type"), found, words...)
+	},
 	Outside: func(path string, v any, low, high string) *dialect.Error {
 		if n, isInteger := v.(int64); isInteger && n < 0 || !isInteger && v.(float64) < 0 {
 			return invalid("%s: Input should be greater than or equal to %s", path, low)

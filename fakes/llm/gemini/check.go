@@ -85,10 +85,10 @@ func checkConfig(q *node) *dialect.Error {
 		if limit.name == "temperature" { // the words are known for it only
 			return violation(at, "temperature must be in the range [0.0, 2.0].")
 		}
-		return ours("%s is %v: want %v to %v", at.path, *got, limit.low, limit.top)
+		return ours("%s is %v: expected %v to %v", at.path, *got, limit.low, limit.top)
 	}
 	if stops := len(config.list("stopSequences")); stops > 5 {
-		return ours("%s has %d sequences: want at most 5", config.at("stopSequences").path, stops)
+		return ours("%s has %d sequences: expected at most 5", config.at("stopSequences").path, stops)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (n *node) checkPart() *dialect.Error {
 		}
 	}
 	if result := n.at("functionResponse"); result != nil && result.at("response") == nil {
-		return ours("%s has no response: want an object", result.path)
+		return ours("%s has no response: expected an object", result.path)
 	}
 	return nil
 }

@@ -12,9 +12,9 @@ func checkHistory(q *node) *dialect.Error {
 		isModel := role(c) == dialect.Assistant
 		switch {
 		case calls > 0 && !isModel:
-			return ours("%s has a functionCall and the role %s: want the role model", c.path, c.text("role"))
+			return ours("%s has a functionCall and the role %s: expected the role model", c.path, c.text("role"))
 		case responses > 0 && isModel:
-			return ours("%s has a functionResponse and the role model: want the role user", c.path)
+			return ours("%s has a functionResponse and the role model: expected the role user", c.path)
 		case responses > 0 && pending == 0:
 			return invalid("", "Please ensure that function response turn comes immediately after a function call turn.")
 		case responses != pending:

@@ -24,7 +24,7 @@ func checkTools(q *node) *dialect.Error {
 		case seen[name]:
 			return invalid("", "Duplicate function declaration found: %s", name)
 		case d.at("parameters") != nil && d.at("parametersJsonSchema") != nil:
-			return ours("%s has both parameters and parametersJsonSchema: want one of them", d.path)
+			return ours("%s has both parameters and parametersJsonSchema: expected one of them", d.path)
 		}
 		seen[name] = true
 		if schema := d.at("parameters"); schema != nil {
@@ -66,7 +66,7 @@ func checkToolConfig(q *node) *dialect.Error {
 	case forces && len(declared) == 0: // musistudio/claude-code-router#1207
 		return invalid("", "Function calling config is set without function_declarations.")
 	case !forces && len(allowed) > 0:
-		return ours("allowedFunctionNames is set, and the mode is %q: want it with ANY or VALIDATED only",
+		return ours("allowedFunctionNames is set, and the mode is %q: expected it with ANY or VALIDATED only",
 			word)
 	}
 	for _, name := range allowed {

@@ -20,7 +20,7 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 	to := targetOf(r.URL)
 	if to.model == "" || to.method != generate && to.method != streamGenerate {
 		return nil, &dialect.Error{Status: http.StatusNotFound, Message: fmt.Sprintf(
-			"%s is not a method of a model: want …/models/MODEL:%s or :%s"+dialect.OwnWords,
+			"%s is not a method of a model: expected …/models/MODEL:%s or :%s"+dialect.OwnWords,
 			r.URL.Path, generate, streamGenerate)}
 	}
 	q, reader := parse(body, to.vertex)

@@ -111,7 +111,7 @@ func TestPaths(t *testing.T) {
 		"/v1beta/models/:generateContent", "/"} {
 		_, err := GenerateContent.Decode(request(t, to), []byte(body(user, "")))
 		require.Equal(t, http.StatusNotFound, err.Status, to)
-		require.Equal(t, to+" is not a method of a model: want …/models/MODEL:generateContent or :streamGenerateContent"+
+		require.Equal(t, to+" is not a method of a model: expected …/models/MODEL:generateContent or :streamGenerateContent"+
 			dialect.OwnWords,
 			err.Message)
 	}

@@ -112,7 +112,7 @@ func parse(body []byte, vertex bool) (*node, *reader) {
 		return nil, r
 	}
 	if o == nil {
-		r.err = ours("the body is null: want a JSON object")
+		r.err = ours("the body is null: expected a JSON object")
 		return nil, r
 	}
 	return r.read("request", body, "", place{}), r

@@ -148,9 +148,8 @@ var allowedParts = map[string][]string{
 }
 
 func (m *message) check(i int, s *style) *dialect.Error {
-	allowed, known := allowedParts[m.Kind]
-	if !known {
-		return unsupported(m.Path+".role", m.Kind, "system", "assistant", "user", "function", "tool", "developer")
+	if err := chatAPI.CheckValues(m.node, "message", m.Path); err != nil {
+		return err
 	}
 	switch {
 	case m.Has("tool_calls") && m.Kind != "assistant":
@@ -165,7 +164,7 @@ func (m *message) check(i int, s *style) *dialect.Error {
 			"Invalid value for 'content': expected a string, got null.")
 	}
 	for _, p := range m.List("content") {
-		if err := checkPart(&p, allowed, s); err != nil {
+		if err := checkPart(&p, allowedParts[m.Kind], s); err != nil {
 			return err
 		}
 	}

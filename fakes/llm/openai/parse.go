@@ -23,7 +23,8 @@ var (
 
 func api(root string, unknown func(path string, names []string) *dialect.Error) *codecs.API {
 	return &codecs.API{Table: codecs.NewTable(fields), Root: root, Kind: kind, Unreadable: unreadable,
-		WrongType: wrongType, Unknown: unknown, Outside: outside}
+		WrongType: wrongType, Unknown: unknown, Outside: outside,
+		NotOneOf: func(path, found string, words []string) *dialect.Error { return unsupported(path, found, words...) }}
 }
 
 // kind returns the role of a message, and the type of anything else. An item's is optional if it is a message or a

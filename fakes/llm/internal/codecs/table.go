@@ -32,7 +32,7 @@ type API struct {
 	Missing func(path, name string) *dialect.Error
 	// Outside refuses a number, an int64 or a float64. A limit that does not exist is "".
 	Outside func(path string, v any, low, high string) *dialect.Error
-	// NotOneOf refuses a word.
+	// NotOneOf refuses a word that is not one of several; a missing one is "".
 	NotOneOf func(path, found string, words []string) *dialect.Error
 }
 
@@ -151,9 +151,6 @@ func (n *Node) Bool(name string) bool { return jsonvalue.IsKind(n.Raw(name), 't'
 
 // IsText reports whether a member is a string.
 func (n *Node) IsText(name string) bool { return jsonvalue.IsKind(n.Raw(name), '"') }
-
-// TextOrNil returns a member that is a string; nil without one.
-func (n *Node) TextOrNil(name string) *string { return optional[string](n, name) }
 
 // Integer returns a member that is an integer; nil without one.
 func (n *Node) Integer(name string) *int64 { return optional[int64](n, name) }
@@ -339,10 +336,10 @@ func (a *API) CheckValues(n *Node, object, path string, names ...string) *dialec
 		}
 		raw := n.Raw(m.name)
 		switch {
+		case m.words != nil && (m.required || jsonvalue.IsGiven(raw)) && !slices.Contains(m.words, n.Text(m.name)):
+			return a.NotOneOf(jsonvalue.Join(path, m.name), n.Text(m.name), m.words)
 		case m.required && (!jsonvalue.IsGiven(raw) || string(raw) == `""`):
 			return a.Missing(path, m.name)
-		case m.words != nil && jsonvalue.IsKind(raw, '"') && !slices.Contains(m.words, n.Text(m.name)):
-			return a.NotOneOf(jsonvalue.Join(path, m.name), n.Text(m.name), m.words)
 		case m.isOutside(raw):
 			return a.Outside(jsonvalue.Join(path, m.name), m.number(raw), m.low, m.high)
 		}
