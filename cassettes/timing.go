@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // How an answer ended.
@@ -44,15 +46,11 @@ func (t *timings) encode() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{\"version\": %d, \"interactions\": [", timingVersion)
 	for i, one := range t.Interactions {
-		line, err := json.Marshal(one)
-		if err != nil {
-			panic(err) // numbers and a string always marshal
-		}
 		if i > 0 {
 			b.WriteByte(',')
 		}
 		b.WriteByte('\n')
-		b.Write(line)
+		b.Write(jsonvalue.Marshal(one))
 	}
 	b.WriteString("\n]}\n")
 	return []byte(b.String())

@@ -45,33 +45,34 @@ func catalogue() check.Catalogue {
 
 // Scenario describes one scenario of the catalogue.
 type Scenario struct {
-	ID string
+	ID string `json:"id"`
 	// Purpose says in half a sentence what the scenario is about.
-	Purpose string
+	Purpose string `json:"purpose"`
 	// Revisions are those in which the scenario is played.
-	Revisions []server.Revision
+	Revisions []server.Revision `json:"revisions"`
 	// Cases holds the IDs of its cases, such as "parallel/two-cities".
-	Cases  []string
-	Checks []Check
+	Cases  []string `json:"cases"`
+	Checks []Check  `json:"checks"`
 }
 
 // Check describes one check of the catalogue.
 type Check struct {
 	// ID is scenario and check, such as "parallel/results-reach-model". It is stable.
-	ID string
+	ID string `json:"id"`
 	// Rule is the requirement on the client, in a sentence.
-	Rule string
+	Rule string `json:"rule"`
 	// Levels say how binding the rule is, by revision. A check is not judged in a revision without a level.
-	Levels map[server.Revision]report.Level
-	// Requirements are the statements of the specification behind the rule: at most one for each revision.
-	Requirements []report.Requirement
+	Levels map[server.Revision]report.Level `json:"levels"`
 	// Cases are the IDs of the cases that the check judges; nil for a check of the client as a whole, or of every case.
-	Cases []string
+	Cases []string `json:"cases"`
+	// Requirements are the statements of the specification behind the rule: at most one for each revision.
+	Requirements []report.Requirement `json:"requirements"`
 	// Cause is the likely cause of a failure, and Fix what to do about it.
-	Cause, Fix string
+	Cause string `json:"-"`
+	Fix   string `json:"-"`
 
 	// Legitimate are the changes that the rule allows, with the sentence or the reason that does; nil for other rules.
-	Legitimate []Change
+	Legitimate []Change `json:"-"`
 
 	enforces []string // The places of all statements behind the rule.
 }

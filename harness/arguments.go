@@ -1,11 +1,12 @@
 package harness
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // arguments replaces the placeholders. If nothing says where the server is, it appends the URL: clients written for the
@@ -33,10 +34,7 @@ func writeConfig(dir string, env *Env) (string, error) {
 		server = map[string]any{"type": "stdio", "command": env.Server[0], "args": env.Server[1:], "env": struct{}{}}
 	}
 	servers := map[string]any{serverName: server}
-	raw, err := json.MarshalIndent(map[string]any{"mcpServers": servers, "servers": servers}, "", "  ")
-	if err != nil {
-		return "", err
-	}
+	raw := jsonvalue.Indented(map[string]any{"mcpServers": servers, "servers": servers})
 	path := filepath.Join(dir, "mcp.json")
 	return path, os.WriteFile(path, append(raw, '\n'), 0o600)
 }

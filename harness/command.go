@@ -12,10 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// runCommand runs the client's program in a process group and waits for it. When ctx ends it terminates the group, and
-// kills it after the grace. No process of the group outlives the call nor, on Linux, one that left the group. The
-// client runs in our working directory; its files, also temporary ones, are in a folder that is removed. The error is
-// a CommandError, or says what the system lacks.
+// runCommand runs the client's program in a process group. No process of the group outlives the call nor, on Linux, one
+// that left the group. Its files, also temporary ones, are in a folder that is removed.
 func (c *Client) runCommand(ctx context.Context, env Env, grace time.Duration) (*trace.Process, error) {
 	dir, err := os.MkdirTemp("", "mcp-conform-")
 	if err != nil {

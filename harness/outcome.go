@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Outcome is a client's report about its own call: the wire does not show how the client understood a response. A
@@ -89,13 +90,7 @@ func (e Env) Announce(feature string) {
 // Line returns the outcome as a line of standard output, with its newline.
 func (o Outcome) Line() []byte { return contractLine(outcomeLine{outcomeKind, o}) }
 
-func contractLine(v any) []byte {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic("harness: encoding plain data cannot fail: " + err.Error())
-	}
-	return append(raw, '\n')
-}
+func contractLine(v any) []byte { return append(jsonvalue.Marshal(v), '\n') }
 
 // printOutcome and printFeature report from a process of its own. A write error means that nobody reads.
 func printOutcome(o Outcome) { _, _ = os.Stdout.Write(o.Line()) }

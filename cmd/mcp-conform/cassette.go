@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -111,17 +112,11 @@ func answer(it *cassettes.Interaction) string {
 }
 
 func indented(body string) string {
-	var tree any
-	dec := json.NewDecoder(strings.NewReader(body))
-	dec.UseNumber()
-	if dec.Decode(&tree) != nil || dec.More() {
+	var lines bytes.Buffer
+	if json.Indent(&lines, []byte(body), "", "  ") != nil {
 		return body
 	}
-	pretty, err := json.MarshalIndent(tree, "", "  ")
-	if err != nil {
-		return body
-	}
-	return string(pretty)
+	return lines.String()
 }
 
 type cassetteLint struct {

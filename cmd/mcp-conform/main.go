@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Exit codes. If several apply, the highest of 130, 3 and 1 wins.
@@ -55,10 +55,8 @@ type streams struct {
 type arguments []string
 
 func (s streams) json(v any) error {
-	enc := json.NewEncoder(s.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	_, err := s.out.Write(append(jsonvalue.Indented(v), '\n'))
+	return err
 }
 
 // exitError carries an exit code through kong; err may be nil.

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
@@ -85,10 +86,7 @@ func (c *runCommand) playShard(
 		return err
 	}
 	part := shard{shardFormat, version(), suite.Shard, suite.Shards, hidden(deciding(args[1:])), ""}
-	raw, err := json.MarshalIndent(part, "", "  ")
-	if err == nil {
-		err = writeBytes(filepath.Join(c.Out, shardName), append(raw, '\n'))
-	}
+	err = writeBytes(filepath.Join(c.Out, shardName), append(jsonvalue.Indented(part), '\n'))
 	if err == nil {
 		fmt.Fprintf(s.err, "mcp-conform: wrote shard %s, %d sessions, to %s\n", c.Shard, len(traces), c.Out)
 	}

@@ -1,10 +1,10 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // officialCheck is a check in checks.json of the official conformance suite.
@@ -57,16 +57,7 @@ func Official(rs *Results, at time.Time) []byte {
 	return plainJSON(checks)
 }
 
-func plainJSON(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		panic(fmt.Sprintf("report: encoding plain results cannot fail: %v", err))
-	}
-	return b.Bytes()
-}
+func plainJSON(v any) []byte { return append(jsonvalue.Indented(v), '\n') }
 
 // Badge encodes the results as a badge of shields.io: the answer of an endpoint.
 func Badge(rs *Results, strict bool) []byte {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Bytes is a payload as it was seen. Its JSON is a string if it is valid UTF-8, so that a trace stays readable, and
@@ -25,11 +27,7 @@ func (b Bytes) MarshalJSON() ([]byte, error) {
 		plain := []byte(b)
 		return json.Marshal(base64Bytes{&plain})
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // people read traces
-	err := enc.Encode(string(b))
-	return text.Bytes(), err
+	return jsonvalue.Marshal(string(b)), nil // people read traces
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. Every other form is an error, so that no payload is lost silently.

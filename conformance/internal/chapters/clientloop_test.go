@@ -32,8 +32,8 @@ const (
 	end    = "It stands at 3.2 m."
 )
 
-// clientLoopBegins is the request of a case that offers tools, and the model's use of one of them, in a run whose client is
-// declared to run the loop.
+// clientLoopBegins is the request of a case that offers tools, and the model's use of one of them, in a run whose
+// client is declared to run the loop.
 func clientLoopBegins(s *session, tool, arguments string, offered ...server.Tool) *clientLoopRequest {
 	s.Trace.Header.Loop = string(harness.ClientLoop)
 	for _, t := range offered {

@@ -30,7 +30,8 @@ func consentPassesBarrier(s *session) {
 	s.CaseID, s.Call = before, call
 }
 
-// consentAfter returns steps that follow announces and precede the barrier. afterModel has a request to the model first.
+// consentAfter returns steps that follow announces and precede the barrier. afterModel has a request to the model
+// first.
 func consentAfter(then func(*session) *session) func(*session) {
 	return func(s *session) { consentPassesBarrier(then(announces(s))) }
 }

@@ -22,8 +22,8 @@ type (
 	toolUseTest = tracetest.Test
 )
 
-// toolUseRefused are two tests of a client that refuses the request: with an error, or, in the era without errors, by no
-// response.
+// toolUseRefused are two tests of a client that refuses the request: with an error, or, in the era without errors, by
+// no response.
 func toolUseRefused(verdict report.Verdict, do steps) []toolUseTest {
 	silent := toolUseRow("the client does not respond, but responds to others", do, verdict, tracetest.NotFulfilled)
 	silent.In = tracetest.InB
