@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 type differences struct {
@@ -52,7 +54,7 @@ func (d *differences) walk(path string, want, got any) {
 			return
 		}
 	}
-	if canonical(want) != canonical(got) {
+	if !jsonvalue.Equal(want, got) {
 		d.add(path, want, got)
 	}
 }
@@ -92,31 +94,14 @@ func (d *differences) objects(path string, want, got map[string]any) {
 		if isWord(name) {
 			below = strings.TrimPrefix(path+"."+name, ".")
 		}
-		d.walk(below, member(want, name), member(got, name))
+		d.walk(below, jsonvalue.MemberOf(want, name), jsonvalue.MemberOf(got, name))
 	}
 }
 
 func (d *differences) arrays(path string, want, got []any) {
 	for i := range max(len(want), len(got)) {
-		d.walk(fmt.Sprintf("%s[%d]", path, i), item(want, i), item(got, i))
+		d.walk(jsonvalue.At(path, i), jsonvalue.ItemOf(want, i), jsonvalue.ItemOf(got, i))
 	}
-}
-
-// absent is a member or an item that is missing.
-type absent struct{}
-
-func member(o map[string]any, name string) any {
-	if v, ok := o[name]; ok {
-		return v
-	}
-	return absent{}
-}
-
-func item(list []any, i int) any {
-	if i < len(list) {
-		return list[i]
-	}
-	return absent{}
 }
 
 func (d *differences) add(path string, want, got any) {
@@ -149,7 +134,7 @@ func show(v any) string {
 	if text, ok := v.(opaque); ok {
 		return strconv.Quote(string(text))
 	}
-	return canonical(v)
+	return jsonvalue.Canonical(v)
 }
 
 // isWord reports whether a member name needs no quotes in a path.

@@ -1,12 +1,14 @@
 package cassettes
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // knownDialect is a dialect whose requests are compared by meaning.
@@ -70,8 +72,8 @@ func (d *knownDialect) normalize(body any) {
 	})
 	eachMember(body, d.arguments, func(o map[string]any, name string) {
 		text, _ := o[name].(string)
-		if tree, isJSON := readJSON([]byte(text)); isJSON {
-			o[name] = canonical(tree)
+		if json.Valid([]byte(text)) {
+			o[name] = jsonvalue.Canonical(jsonvalue.Decode([]byte(text)))
 		}
 	})
 }

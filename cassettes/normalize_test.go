@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Members are visited in the order of the elements, whichever path they are on.
 func TestMembersAreVisitedInOrder(t *testing.T) {
-	tree, ok := readJSON([]byte(`{"a":[{"b":{"c":1},"d":2},{"d":3,"b":[{"c":4},{"c":5}]}],"e":6}`))
-	require.True(t, ok)
+	tree := jsonvalue.Decode([]byte(`{"a":[{"b":{"c":1},"d":2},{"d":3,"b":[{"c":4},{"c":5}]}],"e":6}`))
 	var seen []string
 	eachMember(tree, paths([]string{"a.b.c", "e", "a.d"}), func(o map[string]any, name string) {
-		seen = append(seen, name+canonical(o[name]))
+		seen = append(seen, name+jsonvalue.Canonical(o[name]))
 	})
 	require.Equal(t, "c1 d2 c4 c5 d3 e6", strings.Join(seen, " "))
 }

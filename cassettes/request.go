@@ -2,12 +2,14 @@ package cassettes
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"mime"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 type request struct {
@@ -21,6 +23,8 @@ type request struct {
 
 // opaque is a body that is not JSON.
 type opaque string
+
+func (o opaque) String() string { return string(o) }
 
 // kindOf returns the kind of a request: the dialect, with model and method if the address holds them (Gemini).
 func kindOf(method string, u *url.URL) string {
@@ -48,8 +52,8 @@ func kindOfDecoded(r *dialect.Request) string {
 // newRequest normalizes a request body whose credentials have been removed. The header only says how the body is
 // encoded.
 func newRequest(kind string, header http.Header, body string) *request {
-	tree, ok := readJSON([]byte(body))
-	if !ok {
+	tree := jsonvalue.Decode([]byte(body))
+	if tree == nil && !json.Valid([]byte(body)) {
 		return &request{kind: kind, body: opaque(withoutBoundary(header, body))}
 	}
 	if d := dialectOf(kind); d != nil {
@@ -68,7 +72,7 @@ func withoutBoundary(header http.Header, body string) string {
 }
 
 func (r *request) key() [sha256.Size]byte {
-	return sha256.Sum256([]byte(r.kind + "\x00" + canonical(r.body)))
+	return sha256.Sum256(jsonvalue.AppendCanonical(append([]byte(r.kind), 0), r.body))
 }
 
 func objects(v any) []map[string]any {

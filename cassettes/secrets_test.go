@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // planted makes secrets of each kind.
@@ -115,7 +117,7 @@ func TestManyBeginningsAreScannedInLinearTime(t *testing.T) {
 	}
 }
 
-func mustJSON(s string) string { return canonical(s) }
+func mustJSON(s string) string { return jsonvalue.Canonical(s) }
 
 // A secret of one request is removed from all: a client may tell one provider the key of another.
 func TestSecretOfOneRequestIsRemovedFromAll(t *testing.T) {

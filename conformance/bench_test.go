@@ -55,3 +55,16 @@ func BenchmarkAgentMode(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkJudge judges the traces of a correct client in chapters 1 to 11, which it plays once.
+func BenchmarkJudge(b *testing.B) {
+	suite := conformance.Suite{Client: harness.InProcess(reference.Client(reference.Config{})), Only: chapters, Seed: 1,
+		Parallel: 2}
+	_, traces, err := suite.Run(b.Context())
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := conformance.Judge(traces...)
+		require.NoError(b, err)
+	}
+}

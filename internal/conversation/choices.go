@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"github.com/mcp-conform/mcp-conform/internal/jsontree"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // choices make a conversation: new ones at random, or those of a tree, which a generator made before. The tree has an
@@ -13,14 +13,14 @@ import (
 // range, is the simplest choice. So every tree makes a valid conversation, and a smaller one a simpler one.
 type choices struct {
 	random *rand.Rand // nil for those of the tree
-	at     *jsontree.Node
+	at     *jsonvalue.Node
 }
 
 // number chooses a number below n; -1 for the simplest.
 func (c *choices) number(name string, n int) int {
 	if c.random != nil {
 		i := c.random.IntN(n)
-		c.at.Add(name, &jsontree.Node{Text: strconv.Itoa(i + 1)})
+		c.at.Add(name, &jsonvalue.Node{Text: strconv.Itoa(i + 1)})
 		return i
 	}
 	if chosen := c.at.Member(name); chosen != nil {
@@ -48,7 +48,7 @@ func (c *choices) chance(name string, n int) bool {
 	if n < 100 && c.random.IntN(100) >= n {
 		return false
 	}
-	c.at.Add(name, &jsontree.Node{Text: "1"})
+	c.at.Add(name, &jsonvalue.Node{Text: "1"})
 	return true
 }
 
@@ -64,15 +64,15 @@ func (c *choices) maybe(name string, n int, part func()) bool {
 // part makes the choices of a part.
 func (c *choices) part(name string, f func()) {
 	if c.random != nil {
-		c.at.Add(name, &jsontree.Node{Kind: '{'})
+		c.at.Add(name, &jsonvalue.Node{Kind: '{'})
 	}
 	c.in(c.at.Member(name), f)
 }
 
 // in makes choices in a node of the tree.
-func (c *choices) in(n *jsontree.Node, f func()) {
+func (c *choices) in(n *jsonvalue.Node, f func()) {
 	if n == nil || n.Kind != '{' {
-		n = &jsontree.Node{Kind: '{'}
+		n = &jsonvalue.Node{Kind: '{'}
 	}
 	outer := c.at
 	c.at = n
@@ -88,7 +88,7 @@ func (c *choices) rather(name string, n int) bool {
 	if c.random.IntN(100) < n {
 		return true
 	}
-	c.at.Add(name, &jsontree.Node{Text: "1"})
+	c.at.Add(name, &jsonvalue.Node{Text: "1"})
 	return false
 }
 
@@ -100,9 +100,9 @@ func (c *choices) among(numbers ...int) func() int {
 // count chooses how many parts a list has; none is the simplest.
 func (c *choices) count(name string, random func() int) int {
 	if c.random != nil {
-		list := &jsontree.Node{Kind: '['}
+		list := &jsonvalue.Node{Kind: '['}
 		for range random() {
-			list.Items = append(list.Items, &jsontree.Node{Kind: '{'})
+			list.Items = append(list.Items, &jsonvalue.Node{Kind: '{'})
 		}
 		c.at.Add(name, list)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/internal/jsontree"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var revisions = []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
@@ -85,16 +85,16 @@ func TestAnyChoicesMakeAValidConversation(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, uint64(i)))
 		for n := range 200 {
 			_, chosen := Generated(revision, 1, n)
-			tree := jsontree.Must(string(chosen))
+			tree := jsonvalue.Must(string(chosen))
 			for range 1 + r.IntN(6) {
-				all := jsontree.Places(tree, "")
+				all := jsonvalue.Places(tree, "")
 				if len(all) == 0 {
 					break
 				}
 				if p := all[r.IntN(len(all))]; r.IntN(2) == 0 {
 					p.Holder.Remove(p.I)
 				} else {
-					p.Replace(jsontree.Must(others[r.IntN(len(others))]))
+					p.Replace(jsonvalue.Must(others[r.IntN(len(others))]))
 				}
 			}
 			c := Chosen(revision, tree.Bytes())

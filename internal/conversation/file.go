@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/internal/jsontree"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // A file begins with its kind and the version of its format.
@@ -28,7 +28,7 @@ func (c *Conversation) Write(w io.Writer) error {
 	fmt.Fprintf(&b, "{\n  \"mcp-conform\": %q,\n  \"version\": %d,\n", fileKind, fileVersion)
 	for _, m := range [][2]string{{"revision", c.Revision}, {"from", c.Source}, {"check", c.Check}, {"says", c.Message}} {
 		if m[1] != "" {
-			fmt.Fprintf(&b, "  %q: %s,\n", m[0], jsontree.Quote(m[1]))
+			fmt.Fprintf(&b, "  %q: %s,\n", m[0], jsonvalue.Quote(m[1]))
 		}
 	}
 	b.WriteString("  \"steps\": [\n")

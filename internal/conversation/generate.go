@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/internal/jsontree"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Generate returns the nth conversation of a seed, from 0, for a revision. Equal arguments give equal conversations,
@@ -20,7 +20,7 @@ func Generate(revision string, seed int64, n int) *Conversation {
 // Generated is [Generate] with the choices that made the conversation, as JSON. [Chosen] makes it of them again, and a
 // simpler one of simpler JSON.
 func Generated(revision string, seed int64, n int) (c *Conversation, chosen []byte) {
-	g := &generator{choices{rand.New(rand.NewPCG(uint64(seed), uint64(n))), &jsontree.Node{Kind: '{'}},
+	g := &generator{choices{rand.New(rand.NewPCG(uint64(seed), uint64(n))), &jsonvalue.Node{Kind: '{'}},
 		server.Revision(revision).HasSamplingTools(), 0}
 	c = &Conversation{Revision: revision, Source: fmt.Sprintf("seed %d, conversation %d", seed, n+1), Steps: g.steps()}
 	return c, g.at.Bytes()
@@ -29,9 +29,9 @@ func Generated(revision string, seed int64, n int) (c *Conversation, chosen []by
 // Chosen returns the conversation of choices in JSON. Any JSON makes a valid one: a missing or an impossible choice is
 // the simplest.
 func Chosen(revision string, chosen []byte) *Conversation {
-	tree, err := jsontree.Parse(chosen)
+	tree, err := jsonvalue.Parse(chosen)
 	if err != nil {
-		tree = &jsontree.Node{Kind: '{'}
+		tree = &jsonvalue.Node{Kind: '{'}
 	}
 	g := &generator{choices{nil, tree}, server.Revision(revision).HasSamplingTools(), 0}
 	return &Conversation{Revision: revision, Steps: g.steps()}

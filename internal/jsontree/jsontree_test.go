@@ -99,12 +99,3 @@ func depth(v any) int {
 func TestATextThatIsNotJSONIsNotShrunk(t *testing.T) {
 	require.Equal(t, "not JSON", string((&Shrinker{}).Shrink([]byte("not JSON"))))
 }
-
-func TestDuplicateMembersAreKept(t *testing.T) {
-	raw := `{"a":1,"a":"\ud800","b":[{"c":1e400}]}`
-	n, err := Parse([]byte(raw))
-	require.NoError(t, err)
-	require.Equal(t, raw, string(n.Bytes()))
-	_, err = Parse([]byte(`{"a":`))
-	require.EqualError(t, err, "not JSON")
-}

@@ -1,3 +1,4 @@
+// Package jsontree shrinks JSON values.
 package jsontree
 
 import (
@@ -6,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Shrinker shrinks a JSON value as long as it fails a test.
@@ -18,19 +21,19 @@ type Shrinker struct {
 	tried map[string]bool
 
 	// The smaller values in place of the one at the last place; nil removes it.
-	of      *Node
+	of      *jsonvalue.Node
 	place   int
-	smaller []*Node
+	smaller []*jsonvalue.Node
 }
 
 // Shrink returns the smallest value it finds that fails: no single step makes it smaller. A text that is not JSON is
 // returned unchanged.
 func (s *Shrinker) Shrink(raw []byte) []byte {
-	root, err := Parse(raw)
+	root, err := jsonvalue.Parse(raw)
 	if err != nil {
 		return raw
 	}
-	holder := &Node{Kind: '[', Items: []*Node{root}}
+	holder := &jsonvalue.Node{Kind: '[', Items: []*jsonvalue.Node{root}}
 	s.tried = map[string]bool{string(root.Bytes()): true}
 	for shrunk := true; shrunk; {
 		holder, shrunk = s.pass(holder)
@@ -43,13 +46,13 @@ type cursor struct{ place, step int }
 
 // candidate is a smaller value, in its holder, and the step that made it.
 type candidate struct {
-	holder *Node
+	holder *jsonvalue.Node
 	raw    []byte
 	at     cursor
 }
 
 // pass tries every step at every place once, outer places first. After a success it repeats the place.
-func (s *Shrinker) pass(holder *Node) (best *Node, shrunk bool) {
+func (s *Shrinker) pass(holder *jsonvalue.Node) (best *jsonvalue.Node, shrunk bool) {
 	at, size := cursor{}, 1
 	for {
 		var some []candidate
@@ -77,7 +80,7 @@ func (s *Shrinker) pass(holder *Node) (best *Node, shrunk bool) {
 }
 
 // next returns the next untested candidate from the cursor on, which it moves; nil at the end.
-func (s *Shrinker) next(holder *Node, at *cursor) *candidate {
+func (s *Shrinker) next(holder *jsonvalue.Node, at *cursor) *candidate {
 	best := holder.Items[0].Bytes()
 	for {
 		here := *at
@@ -105,7 +108,7 @@ func smallerThan(a, b []byte) bool {
 
 // edited returns a copy of the holder after one step at one place; nil after the last step, and false after the last
 // place.
-func (s *Shrinker) edited(holder *Node, at cursor) (smaller *Node, more bool) {
+func (s *Shrinker) edited(holder *jsonvalue.Node, at cursor) (smaller *jsonvalue.Node, more bool) {
 	if s.smaller == nil || s.of != holder || s.place != at.place {
 		n := at.place
 		p := placeOf(holder, &n)
@@ -114,7 +117,7 @@ func (s *Shrinker) edited(holder *Node, at cursor) (smaller *Node, more bool) {
 		}
 		s.of, s.place, s.smaller = holder, at.place, alternatives(p.Value())
 		if at.place > 0 {
-			s.smaller = slices.Insert(s.smaller, 0, (*Node)(nil)) // The root cannot be removed.
+			s.smaller = slices.Insert(s.smaller, 0, (*jsonvalue.Node)(nil)) // The root cannot be removed.
 		}
 	}
 	if at.step >= len(s.smaller) {
@@ -131,11 +134,11 @@ func (s *Shrinker) edited(holder *Node, at cursor) (smaller *Node, more bool) {
 	return smaller, true
 }
 
-// placeOf returns the nth of the [Places] inside of a value; nil if there are fewer.
-func placeOf(holder *Node, n *int) *Place {
+// placeOf returns the nth of the [jsonvalue.Places] inside of a value; nil if there are fewer.
+func placeOf(holder *jsonvalue.Node, n *int) *jsonvalue.Place {
 	for i, item := range holder.Items {
 		if *n == 0 {
-			return &Place{Holder: holder, I: i}
+			return &jsonvalue.Place{Holder: holder, I: i}
 		}
 		*n--
 		if p := placeOf(item, n); p != nil {
@@ -146,7 +149,7 @@ func placeOf(holder *Node, n *int) *Place {
 }
 
 // alternatives are smaller values in place of a value, the smallest first.
-func alternatives(n *Node) []*Node {
+func alternatives(n *jsonvalue.Node) []*jsonvalue.Node {
 	switch n.Type() {
 	case "array", "object":
 		return fewerItems(n)
@@ -161,14 +164,14 @@ func alternatives(n *Node) []*Node {
 // fewItems is up to how many items each is tried alone.
 const fewItems = 24
 
-func fewerItems(n *Node) []*Node {
+func fewerItems(n *jsonvalue.Node) []*jsonvalue.Node {
 	count := len(n.Items)
 	if count == 0 {
 		return nil
 	}
-	all := []*Node{{Kind: n.Kind}}
+	all := []*jsonvalue.Node{{Kind: n.Kind}}
 	keep := func(kept func(i int) bool) {
-		smaller := &Node{Kind: n.Kind}
+		smaller := &jsonvalue.Node{Kind: n.Kind}
 		for i, item := range n.Items {
 			if !kept(i) {
 				continue
@@ -198,7 +201,7 @@ func fewerItems(n *Node) []*Node {
 }
 
 // shallower is half of the depth of nested arrays.
-func shallower(n *Node) []*Node {
+func shallower(n *jsonvalue.Node) []*jsonvalue.Node {
 	depth, inner := 0, n
 	for inner.Kind == '[' && len(inner.Items) == 1 {
 		depth, inner = depth+1, inner.Items[0]
@@ -209,16 +212,16 @@ func shallower(n *Node) []*Node {
 	for range depth / 2 {
 		n = n.Items[0]
 	}
-	return []*Node{n}
+	return []*jsonvalue.Node{n}
 }
 
 // shorterTexts are shorter literals of a string. A literal is cut only between characters and escapes.
-func shorterTexts(literal string) []*Node {
+func shorterTexts(literal string) []*jsonvalue.Node {
 	parts := characters(literal[1 : len(literal)-1])
 	count := len(parts)
-	var all []*Node
+	var all []*jsonvalue.Node
 	add := func(kept ...[]string) {
-		all = append(all, &Node{Text: `"` + string(bytes.Join(toBytes(slices.Concat(kept...)), nil)) + `"`})
+		all = append(all, &jsonvalue.Node{Text: `"` + string(bytes.Join(toBytes(slices.Concat(kept...)), nil)) + `"`})
 	}
 	if count == 0 {
 		return nil
@@ -279,7 +282,7 @@ func isSurrogate(text, digits string) bool {
 const fewSteps = 100
 
 // shorterNumbers are shorter literals of a number, and smaller positive integers.
-func shorterNumbers(literal string) []*Node {
+func shorterNumbers(literal string) []*jsonvalue.Node {
 	shorter := []string{"0", "1", literal[:len(literal)/2], literal[:len(literal)-1], literal[1:]}
 	if n, err := strconv.ParseInt(literal, 10, 64); err == nil && n > 1 {
 		shorter = append(shorter, fmt.Sprint(n/2))
@@ -287,10 +290,10 @@ func shorterNumbers(literal string) []*Node {
 			shorter = append(shorter, fmt.Sprint(n-1))
 		}
 	}
-	var all []*Node
+	var all []*jsonvalue.Node
 	for _, s := range shorter {
 		if smallerThan([]byte(s), []byte(literal)) && json.Valid([]byte(s)) {
-			all = append(all, &Node{Text: s})
+			all = append(all, &jsonvalue.Node{Text: s})
 		}
 	}
 	return all

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -110,14 +109,3 @@ func Indented(v any) []byte {
 	_ = json.Indent(out, raw, "", "  ") // valid
 	return out.Bytes()
 }
-
-// Join returns the path of a member of the object at path; the path of the body is "".
-func Join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// At returns the path of an element.
-func At(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -10,19 +10,19 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/internal/jsontree"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 type (
-	node  = jsontree.Node
-	place = jsontree.Place
+	node  = jsonvalue.Node
+	place = jsonvalue.Place
 )
 
 var (
-	parse  = jsontree.Parse
-	must   = jsontree.Must
-	quoted = jsontree.Quote
-	places = jsontree.Places
+	parse  = jsonvalue.Parse
+	must   = jsonvalue.Must
+	quoted = jsonvalue.Quote
+	places = jsonvalue.Places
 )
 
 // Frame is one generated request.

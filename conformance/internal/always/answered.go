@@ -43,7 +43,7 @@ var answered = check.Check{
 // have had a reason: a user who declines, a cancellation, a model that fails, or a request that some clients or
 // providers cannot serve.
 func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
-	if !isValid(e, r) || excused(e, r) || !saidNo(e, r) {
+	if !r.IsValid() || excused(e, r) || !saidNo(e, r) {
 		return nil
 	}
 	found := ""
@@ -120,7 +120,7 @@ func othersAnswered(e *evidence.Case, r *evidence.Round) bool {
 }
 
 func othersPlain(e *evidence.Case, r *evidence.Round) bool {
-	return !besides(e, r, func(other *evidence.Round) bool { return !isValid(e, other) || !isPlain(other) })
+	return !besides(e, r, func(other *evidence.Round) bool { return !other.IsValid() || !isPlain(other) })
 }
 
 // besides reports whether a result of 2026-07-28 asks, beside a round, for something else than samples, or for a sample

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Before 2025-11-25, one statement has all rules of responses.
@@ -181,8 +182,8 @@ var errorShape = check.Check{
 			errors++
 			at := evidence.Place{Ref: p.place.Ref, Path: "error", Label: p.place.Label}
 			o, raw := evidence.ObjectOf(p.message.RawErr), evidence.Compact(p.message.RawErr)
-			code, isNumber := evidence.DecodeJSON(o["code"]).(json.Number)
-			text, isText := evidence.DecodeJSON(o["message"]).(string)
+			code, isNumber := jsonvalue.Decode(o["code"]).(json.Number)
+			text, isText := jsonvalue.Decode(o["message"]).(string)
 			switch {
 			case !isNumber || !isInteger(code):
 				return check.Fail("expected an integer code, found %s", check.OrMissing(o["code"])).Show(at.At("code"), "%s", raw)

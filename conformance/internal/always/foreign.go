@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // leastForeign is the length, in bytes, from which a text of another request cannot be the client's own by chance.
@@ -50,7 +51,7 @@ func addedTexts(r *evidence.Round, x *evidence.Exchange) []dialect.Block {
 // stringsOf returns all strings of a sampling request, the longest first.
 func stringsOf(r *evidence.Round) []string {
 	var all []string
-	evidence.EachString(evidence.DecodeJSON(r.Raw), "", func(_, text string) bool {
+	jsonvalue.EachString(r.Sent.Value(), "", func(_, text string) bool {
 		all = append(all, text)
 		return true
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // comparison compares a sampling request with a request to the model, in the order tools, tool choice, conversation. It
@@ -142,7 +143,7 @@ func (t *turn) says(w *item) bool {
 		return found
 	}
 	return slices.ContainsFunc(only(t.items, dialect.ToolUse), func(b item) bool {
-		return evidence.SameJSON(b.Input, w.Input)
+		return jsonvalue.Same(b.Input, w.Input)
 	})
 }
 
@@ -156,7 +157,7 @@ func restated(want, before []turn) *difference {
 		for _, g := range only(t.items, dialect.ToolUse) {
 			for _, w := range want {
 				if slices.ContainsFunc(only(w.items, dialect.ToolUse), func(w item) bool {
-					return w.ID == g.ID && evidence.SameJSON(w.Input, g.Input)
+					return w.ID == g.ID && jsonvalue.Same(w.Input, g.Input)
 				}) {
 					return extraUse.found("each tool use once", describe(&g)+" twice").at("", g.Path)
 				}

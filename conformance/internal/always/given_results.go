@@ -154,7 +154,7 @@ func blocksOf(t *turn) []dialect.Block {
 
 func says(g *item, turn *turn, text string) bool {
 	_, found := matchTexts([]string{text}, textsOf(only(turn.items, dialect.Text)), anything)
-	return found || evidence.Contains(renderingOf(g).value, text)
+	return found || jsonvalue.Contains(renderingOf(g).value, text)
 }
 
 // saysFailure matches the words by which a client may report a failure, and errorLabel a label with them.
@@ -189,7 +189,7 @@ func without(text string, sent []string) string {
 func tellsFailure(value any, sent []string) bool {
 	switch v := value.(type) {
 	case string:
-		if inner := evidence.DecodeJSON([]byte(v)); inner != nil && strings.HasPrefix(v, "{") {
+		if inner := jsonvalue.Decode([]byte(v)); inner != nil && strings.HasPrefix(v, "{") {
 			return tellsFailure(inner, sent)
 		}
 		return saysFailure.MatchString(without(v, sent))

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
-	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
 var modelWasGivenCheck = check.Check{
@@ -35,7 +34,7 @@ func modelWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
 	var warned *check.Verdict
 	for _, r := range ev.Rounds {
-		if !isValid(ev, r) {
+		if !r.IsValid() {
 			continue
 		}
 		for _, x := range r.Model {
@@ -79,17 +78,6 @@ func unreadable(r *evidence.Round, x *evidence.Exchange) check.Verdict {
 		r.N, evidence.Clip(cmp.Or(x.End.Refused, x.Unreadable.Error()))).At(r.Asked, x.Place))
 }
 
-// isValid reports whether a correct client may pass a request to the model as it is: its params and its history are
-// valid, and the client declares what it needs.
-func isValid(e *evidence.Case, r *evidence.Round) bool {
-	if r.Hostile || r.Params == nil {
-		return false
-	}
-	params, err := jsonvalue.ReadObject(r.Raw)
-	return err == nil && validity.Undeclared(params, r.Declared.Declares) == nil &&
-		validity.Check(string(e.Revision), params) == nil
-}
-
 // belongs reports whether a model request belongs to its round beyond doubt: the round was open, and no other open
 // round with other params can have caused it.
 func belongs(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
@@ -106,7 +94,7 @@ func belongs(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
 	}
 	for _, call := range s.Calls[ev.Case.ID] {
 		for _, other := range call.Rounds {
-			if other != r && canCause(other) && !evidence.SameJSON(other.Raw, r.Raw) {
+			if other != r && canCause(other) && !other.Sent.Same(r.Sent) {
 				return false
 			}
 		}
@@ -128,15 +116,14 @@ func (d *difference) verdict(r *evidence.Round, x *evidence.Exchange) check.Verd
 // valid. Members may be missing or null: SDKs in Go omit an empty text, and write null for an empty list. What must be
 // there is compared.
 func invalidParams(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *difference {
-	validate := func(params []byte) error {
-		return schema.Validate(string(ev.Revision), schema.CreateMessageRequestParams, params)
-	}
-	if !llm.FactsOf(x.Request.Dialect).Native || validate(r.Raw) != nil {
+	if !llm.FactsOf(x.Request.Dialect).Native ||
+		r.Sent.Validate(string(ev.Revision), schema.CreateMessageRequestParams) != nil {
 		return nil
 	}
-	body := jsonvalue.Marshal(withoutNulls(evidence.DecodeJSON(x.Request.Body)))
+	body := jsonvalue.Marshal(withoutNulls(jsonvalue.Decode(x.Request.Body)))
 	var invalid *schema.Error
-	if err := validate(body); errors.As(err, &invalid) && !invalid.Missing {
+	err := schema.Validate(string(ev.Revision), schema.CreateMessageRequestParams, body)
+	if errors.As(err, &invalid) && !invalid.Missing {
 		return invalidRequest.found("valid params", err.Error())
 	}
 	return nil

@@ -26,7 +26,7 @@ type rendered struct {
 func renderingOf(g *item) *rendered {
 	r := &rendered{item: g, value: dialect.PlainText(g.Content)}
 	if g.Raw != nil {
-		r.value = evidence.DecodeJSON(g.Raw)
+		r.value = jsonvalue.Decode(g.Raw)
 	}
 	for _, b := range g.Content {
 		switch b.Type {
@@ -81,7 +81,7 @@ func anyIn(value any, f func(any) bool) bool {
 // and nothing else except a label or JSON around them. If it has not, faithful returns what is wrong.
 func (r *rendered) faithful(w *item, texts, parts []string, native bool) (wrong string, ok bool) {
 	for _, part := range slices.Concat(parts, texts) {
-		if !evidence.Contains(r.value, part) && !r.hasJSON(part) {
+		if !jsonvalue.Contains(r.value, part) && !r.hasJSON(part) {
 			return part, false
 		}
 	}
@@ -182,7 +182,7 @@ func isJSONOf(value any, text string) bool {
 func (r *rendered) mislabelled(w *item) string {
 	for i := range w.Content {
 		b := &w.Content[i]
-		link, _ := evidence.DecodeJSON(b.Raw).(map[string]any)
+		link, _ := jsonvalue.Decode(b.Raw).(map[string]any)
 		if b.Type != dialect.Other || link["uri"] == nil {
 			continue
 		}
@@ -194,7 +194,7 @@ func (r *rendered) mislabelled(w *item) string {
 			return string(b.Raw)
 		}
 		for line := range strings.Lines(dialect.PlainText(r.Content)) {
-			if o, isObject := evidence.DecodeJSON([]byte(line)).(map[string]any); isObject && anyIn(o, isWrong) {
+			if o, isObject := jsonvalue.Decode([]byte(line)).(map[string]any); isObject && anyIn(o, isWrong) {
 				return string(b.Raw)
 			}
 		}
@@ -209,7 +209,7 @@ func describes(o, link map[string]any) bool {
 		given := o[name]
 		text, isText := given.(string)
 		if has && given != nil && !(isText && (text == "" || strings.Contains(text, own))) &&
-			!anyIn(link, func(value any) bool { return evidence.Equal(value, given) }) {
+			!anyIn(link, func(value any) bool { return jsonvalue.Equal(value, given) }) {
 			return false
 		}
 	}
@@ -218,16 +218,8 @@ func describes(o, link map[string]any) bool {
 
 // at returns the JSON at a path; nil for none.
 func at(doc []byte, path string) json.RawMessage {
-	if path == "" {
-		return doc
+	if part := jsonvalue.Part(doc, path); part != nil {
+		return jsonvalue.Marshal(part)
 	}
-	if doc == nil || !json.Valid(doc) {
-		return nil
-	}
-	line := jsonvalue.Marshal(json.RawMessage(doc))
-	start, end, found := evidence.Locate(line, path)
-	if !found {
-		return nil
-	}
-	return line[start:end]
+	return nil
 }

@@ -109,7 +109,7 @@ var samplesValid = eachResult("every result is valid by the schema",
 // withoutTornInputs replaces the inputs of tool uses that are texts and not JSON objects: a client may pass on
 // arguments that the model broke off (tool-use/bad-arguments).
 func withoutTornInputs(result json.RawMessage) json.RawMessage {
-	o, _ := evidence.DecodeJSON(result).(map[string]any)
+	o, _ := jsonvalue.Decode(result).(map[string]any)
 	blocks, _ := o["content"].([]any)
 	if block, ok := o["content"].(map[string]any); ok {
 		blocks = []any{block}
@@ -118,7 +118,7 @@ func withoutTornInputs(result json.RawMessage) json.RawMessage {
 	for _, item := range blocks {
 		block, _ := item.(map[string]any)
 		text, isText := block["input"].(string)
-		if _, isObject := evidence.DecodeJSON([]byte(text)).(map[string]any); isText && !isObject &&
+		if _, isObject := jsonvalue.Decode([]byte(text)).(map[string]any); isText && !isObject &&
 			block["type"] == "tool_use" {
 			block["input"], found = map[string]any{}, true
 		}
@@ -165,7 +165,7 @@ func invalid(e *evidence.Case, name schema.Name, at evidence.Place, raw, judged 
 	if name != schema.CreateMessageResult {
 		return &v
 	}
-	switch content := evidence.DecodeJSON(evidence.ObjectOf(judged)["content"]).(type) {
+	switch content := jsonvalue.Decode(evidence.ObjectOf(judged)["content"]).(type) {
 	case []any:
 		if !e.Revision.HasSamplingTools() {
 			v = v.Because("the client sends the result of a newer revision than the negotiated one",

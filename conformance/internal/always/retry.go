@@ -88,7 +88,7 @@ var sameParams = check.Check{
 		}
 		for _, member := range []string{"name", "uri", "arguments"} {
 			was, is := from.Params[member], retry.Params[member]
-			if !evidence.SameJSON(orEmpty(was), orEmpty(is)) {
+			if !jsonvalue.Same(orEmpty(was), orEmpty(is)) {
 				return differ(member, was, is)
 			}
 		}

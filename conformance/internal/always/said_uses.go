@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // compareUses compares the tool uses one by one. Those that the request does not allow may be left out.
@@ -29,7 +29,7 @@ func (c *rendering) compareUses() *difference {
 			return renamedUse.found(quoted(said.Name), quoted(given.Name)+c.unknown(given.Name)).at("", given.Path+".name")
 		}
 		path := given.Path + ".input"
-		was, is := inputOf(*said), evidence.DecodeJSON(given.Input)
+		was, is := inputOf(*said), jsonvalue.Decode(given.Input)
 		if place, want, found := differing(path, was, is, c.number()); place != "" {
 			if other, _, _ := differing(path, was, is, sameDouble); other != "" {
 				return rewrittenInput.found(want, found).at("", place)

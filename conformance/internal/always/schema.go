@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -17,7 +16,7 @@ import (
 // SameSchema reports whether a model request offers a tool with the input schema that the server sent, as far as its
 // provider reads it. Both are brought into one form (schema_form.go) and then compared.
 func SameSchema(given *dialect.Request, got, sent *dialect.Tool) bool {
-	want, have := evidence.DecodeJSON(sent.InputSchema), evidence.DecodeJSON(got.InputSchema)
+	want, have := jsonvalue.Decode(sent.InputSchema), jsonvalue.Decode(got.InputSchema)
 	if want != nil && reflect.DeepEqual(want, have) {
 		return true
 	}
@@ -92,7 +91,7 @@ var asserts = jsonvalue.Set("type enum const items prefixItems properties patter
 func (s *schemas) same(got, want any) bool {
 	wanted, isObject := want.(map[string]any)
 	if !isObject {
-		return evidence.Equal(got, want) || got == nil && want == true
+		return jsonvalue.Equal(got, want) || got == nil && want == true
 	}
 	if s.budget--; s.budget < 0 {
 		return true
@@ -197,7 +196,7 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 		wanted, _ := want.([]any)
 		return slices.EqualFunc(have, wanted, s.same)
 	case "default", "const", "examples":
-		return evidence.Equal(got, want)
+		return jsonvalue.Equal(got, want)
 	}
 	return s.same(got, want)
 }

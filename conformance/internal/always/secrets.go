@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
@@ -80,13 +81,13 @@ var internals = []struct {
 // revealed returns the verdict for an error that has internals; nil for any other. A client may quote the request.
 func revealed(e *evidence.Case, r *evidence.Round, a *evidence.Answer) *check.Verdict {
 	var v *check.Verdict
-	asked := evidence.DecodeJSON(r.Raw)
-	isOwn := func(found string) bool { return !evidence.Contains(asked, strings.Trim(found, " \n\"'(=[].,;:)")) }
+	asked := r.Sent.Value()
+	isOwn := func(found string) bool { return !jsonvalue.Contains(asked, strings.Trim(found, " \n\"'(=[].,;:)")) }
 	fail := func(path, name, text string) {
 		v = check.Instead(check.Fail("expected an error message of the client's own, found %s", name).
 			Show(a.Place.At(path), "%s", text))
 	}
-	evidence.EachString(evidence.DecodeJSON(a.RawErr), "", func(path, text string) bool {
+	jsonvalue.EachString(jsonvalue.Decode(a.RawErr), "", func(path, text string) bool {
 		if endpoint := endpointIn(e, text); endpoint != "" {
 			fail(path, "the provider's URL "+endpoint, text)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var serverWasGivenCheck = check.Check{
@@ -75,7 +76,7 @@ func inputOf(use dialect.Block) any {
 	if len(use.Input) == 0 {
 		return map[string]any{}
 	}
-	return evidence.DecodeJSON(use.Input)
+	return jsonvalue.Decode(use.Input)
 }
 
 // readable reports whether the result has content of known types. Other checks judge the rest.

@@ -75,7 +75,7 @@ func signedCalls(r *evidence.Round) []signedCall {
 // restates reports whether a sampling request has the tool use with the id once.
 func restates(e *evidence.Case, r *evidence.Round, id string) bool {
 	n := 0
-	if isValid(e, r) {
+	if r.IsValid() {
 		for _, use := range dialect.Blocks(r.Params.Messages, dialect.ToolUse) {
 			if use.ID == id {
 				n++

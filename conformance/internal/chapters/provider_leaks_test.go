@@ -111,7 +111,8 @@ func TestFindNamesThePlaceOfALeak(t *testing.T) {
 		{trace.Frame{HTTP: &trace.HTTP{Header: map[string]string{"A": "x", "Cookie": leak.PlantedCookie}}},
 			"header Cookie", "", leak.PlantedCookie},
 	} {
-		_, where, text := evidence.Sending{Event: &trace.Event{Seq: 1, Frame: &c.frame}}.Find(leak.Planted(key))
+		_, where, text := evidence.Sending{Event: &trace.Event{Seq: 1, Frame: &c.frame},
+			JSON: evidence.ReadMessage(c.frame.Raw).JSON}.Find(leak.Planted(key))
 		require.Equal(t, []string{c.label, c.path, c.text}, []string{where.Label, where.Path, text})
 	}
 }

@@ -120,7 +120,7 @@ func (f Refusal) Show(v Verdict, r *evidence.Round) Verdict {
 	sent := r.Raw
 	var line bytes.Buffer
 	if json.Compact(&line, sent) == nil {
-		if start, end, found := evidence.Locate(line.Bytes(), f.Path); found {
+		if start, end, found := jsonvalue.Locate(line.Bytes(), f.Path); found {
 			sent = line.Bytes()[start:end]
 		}
 	}

@@ -3,11 +3,12 @@ package evidence
 import (
 	"encoding/json"
 	"slices"
-	"strings"
+	"sync"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/native"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // StandardStopReasons holds the stop reasons that the specification defines (2025-11-25, schema#createmessageresult).
@@ -40,46 +41,25 @@ func (s *Session) Answers(kind func(*Round) bool) bool {
 	return false
 }
 
-// Member returns a member of the result as it was written; nil if missing. The first call decodes the result, so calls
-// must not be concurrent.
-func (a *Answer) Member(name string) json.RawMessage {
-	if a.members == nil && json.Unmarshal(a.Result, &a.members) != nil {
-		a.members = map[string]json.RawMessage{}
-	}
-	return a.members[name]
+// lazily returns the answer with its result decoded at first use.
+func (a Answer) lazily() Answer {
+	a.members = sync.OnceValue(func() jsonvalue.Members {
+		var members jsonvalue.Members
+		_ = jsonvalue.ReadPart(a.Result, &members) // what is not an object has no members
+		return members
+	})
+	a.blocks = sync.OnceValue(func() []dialect.Block { return native.Blocks(a.Member("content")) })
+	return a
 }
+
+// Member returns a member of the result as it was written; nil if missing.
+func (a *Answer) Member(name string) json.RawMessage { return a.members().Raw(name) }
 
 // Text returns a member of the result, and whether it is a string.
-func (a *Answer) Text(name string) (string, bool) {
-	var s string
-	raw := a.Member(name)
-	return s, raw != nil && string(raw) != "null" && json.Unmarshal(raw, &s) == nil
-}
+func (a *Answer) Text(name string) (string, bool) { return jsonvalue.TextOf(a.Member(name)) }
 
-// Blocks returns the content of the answer, with paths relative to the answer; nil if it is invalid. The first call
-// decodes it, so calls must not be concurrent.
-func (a *Answer) Blocks() []dialect.Block {
-	if !a.decoded {
-		a.decoded, a.blocks = true, decodeBlocks(a.Member("content"))
-	}
-	return a.blocks
-}
-
-func decodeBlocks(content json.RawMessage) []dialect.Block {
-	if content == nil {
-		return nil
-	}
-	body := `{"maxTokens":1,"messages":[{"role":"assistant","content":` + string(content) + `}]}`
-	req, err := llm.Decode(dialect.Native, "", []byte(body))
-	if err != nil || len(req.Messages) != 1 {
-		return nil
-	}
-	blocks := req.Messages[0].Content
-	for i := range blocks {
-		blocks[i].Path = strings.TrimPrefix(blocks[i].Path, "messages[0].")
-	}
-	return blocks
-}
+// Blocks returns the content of the answer, with paths relative to the answer; nil if it is invalid.
+func (a *Answer) Blocks() []dialect.Block { return a.blocks() }
 
 // Uses returns the tool uses of the answer.
 func (a *Answer) Uses() []dialect.Block { return Only(a.Blocks(), dialect.ToolUse) }

@@ -3,9 +3,11 @@ package evidence
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -31,6 +33,11 @@ func (s *Session) exchange(e *trace.Event) *Exchange {
 	if x.Request != nil {
 		pair(x.Request.Messages)
 	}
+	x.body = newDocument(json.RawMessage(e.Request.Body))
+	x.reply = sync.OnceValue(func() *dialect.DecodedReply {
+		reply, _ := llm.DecodeReply(x.Dialect, x.Answer) // nil with an error
+		return reply
+	})
 	return x
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
 // Place is a part of a trace: an event, a path into its JSON, and the event's name in reports.
@@ -148,8 +150,9 @@ type Round struct {
 	Asked Place
 	// Params is the request in neutral form; nil if the params are invalid.
 	Params *dialect.Request
-	// Raw holds the params as they were sent.
-	Raw json.RawMessage
+	// Raw holds the params as they were sent, and Sent decodes them.
+	Raw  json.RawMessage
+	Sent *Document
 	// Hostile is true if the server broke the protocol with the request on purpose.
 	Hostile bool
 	// Declared is what the client had declared at the time; nil for nothing.
@@ -163,6 +166,7 @@ type Round struct {
 	RawID json.RawMessage // The request id as it was written; nil in the second era.
 
 	Conversations []string // The conversations that the params name (see [Conversations]).
+	faults        func() []validity.Fault
 }
 
 // Answer is the client's answer to a sampling request.
@@ -176,9 +180,8 @@ type Answer struct {
 	// RawErr is the error as it was written.
 	RawErr json.RawMessage
 
-	members map[string]json.RawMessage // Of the result, once decoded.
-	decoded bool                       // The blocks are decoded.
-	blocks  []dialect.Block
+	members func() jsonvalue.Members // Of the result.
+	blocks  func() []dialect.Block
 }
 
 // Exchange is one request to the model and its response.
@@ -193,7 +196,7 @@ type Exchange struct {
 	Dialect       string // The wire format.
 	number        int64
 	conversations []string // The conversations that the body names.
-	reply         *dialect.DecodedReply
-	read          bool // The reply is decoded.
-	Began, Behind int  // The index of the request's event, and of its first end.
+	reply         func() *dialect.DecodedReply
+	body          *Document
+	Began, Behind int // The index of the request's event, and of its first end.
 }

@@ -3,11 +3,10 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // excerptWidth is the width of an excerpt in characters, without the ellipses.
@@ -21,7 +20,7 @@ func Excerpt(raw []byte, path string) (report.Excerpt, bool) {
 	if json.Compact(&line, raw) != nil {
 		return report.Excerpt{}, false
 	}
-	start, end, found := Locate(line.Bytes(), path)
+	start, end, found := jsonvalue.Locate(line.Bytes(), path)
 	if !found {
 		start = end - 1
 	}
@@ -44,83 +43,4 @@ func Excerpt(raw []byte, path string) (report.Excerpt, bool) {
 		x.Text += string(after)
 	}
 	return x, true
-}
-
-// Locate returns the offsets of the value at a path of compact JSON. If only its parent exists, it returns those of
-// the parent and false; if neither exists, -1 and false.
-func Locate(doc []byte, path string) (start, end int, found bool) {
-	start, end = 0, len(doc)
-	names := steps(path)
-	for i, name := range names {
-		s, e, ok := member(doc[start:end], name)
-		switch {
-		case ok:
-			start, end = start+s, start+e
-		case i == len(names)-1:
-			return start, end, false
-		default:
-			return -1, -1, false
-		}
-	}
-	return start, end, true
-}
-
-// steps splits a path such as params.messages[2] or result.inputRequests["a.b"].params into names and indexes.
-func steps(path string) []string {
-	var found []string
-	for path != "" {
-		switch {
-		case path[0] == '.':
-			path = path[1:]
-		case strings.HasPrefix(path, `["`):
-			quoted, err := strconv.QuotedPrefix(path[1:])
-			if err != nil {
-				return found
-			}
-			name, err := strconv.Unquote(quoted)
-			if err != nil {
-				return found
-			}
-			found = append(found, name)
-			path = strings.TrimPrefix(path[1+len(quoted):], "]")
-		case path[0] == '[':
-			index, rest, _ := strings.Cut(path[1:], "]")
-			found, path = append(found, index), rest
-		default:
-			n := strings.IndexAny(path, ".[")
-			if n < 0 {
-				n = len(path)
-			}
-			found, path = append(found, path[:n]), path[n:]
-		}
-	}
-	return found
-}
-
-// member returns the offsets of a member of a compact object, or of an item of an array.
-func member(doc []byte, name string) (start, end int, ok bool) {
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	open, err := dec.Token()
-	if err != nil || open != json.Delim('{') && open != json.Delim('[') {
-		return 0, 0, false
-	}
-	for i := 0; dec.More(); i++ {
-		at := strconv.Itoa(i)
-		if open == json.Delim('{') {
-			key, err := dec.Token()
-			if err != nil {
-				return 0, 0, false
-			}
-			at, _ = key.(string)
-		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return 0, 0, false
-		}
-		if at == name {
-			end = int(dec.InputOffset())
-			return end - len(value), end, true
-		}
-	}
-	return 0, 0, false
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // LastExchange returns the request to the model on which the round's answer is based: the last successful one, or else
@@ -83,15 +84,8 @@ func (r *Round) AnsweredWhole() bool {
 	return slices.ContainsFunc(r.CompletedCalls(), func(x *Exchange) bool { return llm.ArrivesWhole(x.End.Fault) })
 }
 
-// Reply returns what the model said; nil if its response cannot be decoded or is an error. The first call decodes it,
-// so calls must not be concurrent.
-func (x *Exchange) Reply() *dialect.DecodedReply {
-	if !x.read {
-		x.read = true
-		x.reply, _ = llm.DecodeReply(x.Dialect, x.Answer) // nil with an error
-	}
-	return x.reply
-}
+// Reply returns what the model said; nil if its response cannot be decoded or is an error.
+func (x *Exchange) Reply() *dialect.DecodedReply { return x.reply() }
 
 // Calls returns the tool uses of the reply.
 func (x *Exchange) Calls() []dialect.Block {
@@ -106,7 +100,7 @@ func (x *Exchange) Calls() []dialect.Block {
 func (x *Exchange) ResultOf(use *dialect.Block) *dialect.Block {
 	id := use.ID
 	for _, b := range BlocksOf(x.Request.Messages, dialect.ToolUse) {
-		if id == "" && b.Name == use.Name && SameJSON(Arguments(b), Arguments(*use)) {
+		if id == "" && b.Name == use.Name && jsonvalue.Same(Arguments(b), Arguments(*use)) {
 			id = b.ID
 		}
 	}
@@ -118,4 +112,9 @@ func (x *Exchange) ResultOf(use *dialect.Block) *dialect.Block {
 }
 
 // Says reports whether a string of the request's body contains the text (see [Contains]).
-func (x *Exchange) Says(text string) bool { return Contains(DecodeJSON(x.Request.Body), text) }
+func (x *Exchange) Says(text string) bool {
+	return jsonvalue.Contains(x.Body().Value(), text)
+}
+
+// Body returns the body of the request.
+func (x *Exchange) Body() *Document { return x.body }

@@ -25,11 +25,13 @@ type Message struct {
 	// Err is the decoded error; nil without one. RawErr is the error as it was written.
 	Err    *server.RPCError
 	RawErr json.RawMessage
+	// JSON is the whole message.
+	JSON *Document
 }
 
 // ReadMessage decodes a message. An invalid one gives the zero Message.
 func ReadMessage(raw []byte) Message {
-	m := Message{Message: trace.ReadMessage(raw)}
+	m := Message{Message: trace.ReadMessage(raw), JSON: newDocument(raw)}
 	if m.Error != nil {
 		m.Err, m.RawErr = &server.RPCError{}, m.Error
 		if err := jsonvalue.ReadPart(m.Error, m.Err); err != nil {

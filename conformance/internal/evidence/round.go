@@ -7,12 +7,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/native"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
 // add adds an event of the call.
@@ -116,9 +118,12 @@ func (ev *Case) roundOf(id json.RawMessage) *Round {
 func (ev *Case) addRound(at Place, id string, params json.RawMessage) *Round {
 	n := len(ev.Rounds) + 1
 	at.Label = fmt.Sprintf("sampling request %d", n)
-	r := &Round{N: n, Asked: at, Key: id, Raw: params, Declared: ev.Declared}
+	r := &Round{N: n, Asked: at, Key: id, Raw: params, Sent: newDocument(params), Declared: ev.Declared}
+	r.faults = sync.OnceValue(func() []validity.Fault { return faultsOf(ev.Revision, params) })
 	r.Conversations = Conversations(params, ev.Case.Mark)
-	r.Params, _ = llm.Decode(dialect.Native, "", params) // nil for params that are invalid on purpose.
+	if params != nil {
+		r.Params = native.Read(params) // nil for params that are invalid on purpose
+	}
 	ev.Rounds = append(ev.Rounds, r)
 	return r
 }
@@ -159,5 +164,25 @@ func (r *Round) addAnswer(e *trace.Event, path string, a Answer) {
 		path, a.Result = "error", nil
 	}
 	a.Place = Place{e.Ref(), path, fmt.Sprintf("answer %d", r.N)}
-	r.Answers = append(r.Answers, a)
+	r.Answers = append(r.Answers, a.lazily())
+}
+
+// IsValid reports whether a correct client may pass the request to a model as it is: its params and its history are
+// valid, and the client declares what it needs.
+func (r *Round) IsValid() bool {
+	return !r.Hostile && r.Params != nil && len(r.faults()) == 0 && r.isDeclared()
+}
+
+func (r *Round) isDeclared() bool {
+	params, _ := r.Sent.Value().(map[string]any)
+	return validity.Undeclared(params, r.Declared.Declares) == nil
+}
+
+// faultsOf returns what is wrong with params.
+func faultsOf(revision server.Revision, raw json.RawMessage) []validity.Fault {
+	params, err := jsonvalue.ReadObject(raw)
+	if err != nil {
+		return []validity.Fault{{Kind: validity.BadSchema, Message: err.Error()}}
+	}
+	return validity.Check(string(revision), params)
 }

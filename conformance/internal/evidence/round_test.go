@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func TestEachCallOfAToolIsDecodedByItself(t *testing.T) {
@@ -140,7 +141,7 @@ func TestSameNumberComparesValues(t *testing.T) {
 		{"1e999999999", "1e999999998", false}, {"12", `"12"`, false}, {`{"a":1,"b":[2]}`, `{"b":[2.0],"a":1}`, true},
 		{`[1,2]`, `[2,1]`, false}, {"", "", false}, {"{", "{", false},
 	} {
-		require.Equal(t, c.want, evidence.SameJSON([]byte(c.a), []byte(c.b)), "%s and %s", c.a, c.b)
+		require.Equal(t, c.want, jsonvalue.Same([]byte(c.a), []byte(c.b)), "%s and %s", c.a, c.b)
 	}
 }
 

@@ -6,20 +6,23 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // Sending is a frame that the client sent, with its headers.
 type Sending struct {
 	Event *trace.Event
+	// JSON is its message.
+	JSON *Document
 }
 
 // Sendings returns the client's frames for which in holds of their case ID ("" for none).
 func (s *Session) Sendings(in func(caseID string) bool) []Sending {
 	var all []Sending
-	for e := range s.FromClient() {
+	for e, m := range s.FromClient() {
 		if !e.Frame.Lost && in(e.Case) {
-			all = append(all, Sending{e})
+			all = append(all, Sending{e, m.JSON})
 		}
 	}
 	return all
@@ -52,7 +55,8 @@ func (s Sending) Find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 	}
 	hit, found := finder.Find(f.Raw)
 	if !found {
-		eachList(DecodeJSON(f.Raw), "", func(path string, list []any) bool {
+		jsonvalue.Walk(s.JSON.Value(), "", func(path string, v any) bool {
+			list, _ := v.([]any)
 			joined := joinTexts(list)
 			if h, found := finder.Find([]byte(joined)); found {
 				h.Form = "in pieces"
@@ -63,7 +67,7 @@ func (s Sending) Find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 		return hit, where, text
 	}
 	text = Compact(f.Raw)
-	EachString(DecodeJSON(f.Raw), "", func(path, value string) bool {
+	jsonvalue.EachString(s.JSON.Value(), "", func(path, value string) bool {
 		if h, found := finder.Find([]byte(value)); found {
 			hit, where.Path, text = h, path, value
 			return false

@@ -61,7 +61,8 @@ func responseTo(r *ServerRequest, e *trace.Event, m *Message) *Answer {
 		path = "error"
 	}
 	place := Place{e.Ref(), path, "response to " + r.Method}
-	return &Answer{Place: place, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr}
+	a := Answer{Place: place, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr}.lazily()
+	return &a
 }
 
 // ObjectOf decodes a JSON object; nil for anything else.
@@ -107,4 +108,4 @@ func DifferentMember(a, b json.RawMessage) string {
 }
 
 // normal is JSON in a form that does not depend on the order of members.
-func normal(raw json.RawMessage) string { return string(jsonvalue.Marshal(DecodeJSON(raw))) }
+func normal(raw json.RawMessage) string { return string(jsonvalue.Marshal(jsonvalue.Decode(raw))) }

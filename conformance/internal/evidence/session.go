@@ -102,7 +102,7 @@ func (s *Session) addSessionFrame(e *trace.Event, m *Message) {
 		s.ForeignCalls = append(s.ForeignCalls, ForeignCall{Place{e.Ref(), "params.name", "tools/call"}, p.Text("name")})
 	case m.IsResponse():
 		s.UnmatchedResponses = append(s.UnmatchedResponses,
-			Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr})
+			Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr}.lazily())
 	}
 }
 

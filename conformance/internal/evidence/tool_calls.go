@@ -122,7 +122,7 @@ func (ev *Case) wasUsed(call *ToolCall) bool {
 	return slices.ContainsFunc(ev.Session.Exchanges[ev.Case.ID], func(x *Exchange) bool {
 		return x.Behind < call.Began && slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
 			return ev.ServerTool(use.Name) == call.Tool &&
-				(len(ObjectOf(call.Arguments)) > 0 || SameJSON(Arguments(use), call.Arguments))
+				(len(ObjectOf(call.Arguments)) > 0 || jsonvalue.Same(Arguments(use), call.Arguments))
 		})
 	})
 }

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,13 +14,25 @@ import (
 // Decode refuses only a body that is not a JSON object or whose messages are not an array. Members of a wrong type
 // count as absent, and unreadable blocks become Other: checks judge what a client sends.
 func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
-	params, err := jsonvalue.ReadMembers(body)
-	if err != nil || params == nil {
+	if !jsonvalue.IsKind(bytes.TrimSpace(body), '{') || !json.Valid(body) {
 		return nil, refuse("the body is not a JSON object: want the params of sampling/createMessage")
 	}
-	var messages []json.RawMessage
-	if params.Read("messages", &messages) != nil {
+	req := Read(body)
+	if req == nil {
 		return nil, refuse("messages is not an array")
+	}
+	req.Header = r.Header
+	return req, nil
+}
+
+// Read reads params that are valid JSON as [Codec] does; nil if they are not an object or messages is not an array. The
+// request shares memory with them.
+func Read(body json.RawMessage) *dialect.Request {
+	var params jsonvalue.Members
+	var messages []json.RawMessage
+	if jsonvalue.ReadPart(bytes.TrimSpace(body), &params) != nil || params == nil ||
+		params.Read("messages", &messages) != nil {
+		return nil
 	}
 	req := &dialect.Request{
 		Dialect:    dialect.Native,
@@ -26,7 +40,6 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 		System:     params.Text("systemPrompt"),
 		ToolChoice: toolChoice(params),
 		Body:       body,
-		Header:     r.Header,
 	}
 	for i, raw := range messages {
 		req.Messages = append(req.Messages, message(raw, fmt.Sprintf("messages[%d]", i)))
@@ -44,8 +57,12 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 	req.MaxTokens = optional[int64](params, "maxTokens")
 	req.Temperature = optional[float64](params, "temperature")
 	_ = params.Read("stopSequences", &req.StopSequences)
-	return req, nil
+	return req
 }
+
+// Blocks reads the content of a message or a result, an array of blocks or one block; nil for null and for nothing. It
+// must be valid JSON. Paths begin with content.
+func Blocks(raw json.RawMessage) []dialect.Block { return content(raw, "content", false) }
 
 func refuse(message string) *dialect.Error {
 	return &dialect.Error{Status: http.StatusBadRequest, Message: message}
@@ -91,16 +108,16 @@ func message(raw json.RawMessage, path string) dialect.Message {
 	if jsonvalue.ReadPart(raw, &m) != nil {
 		return dialect.Message{Path: path, Content: []dialect.Block{{Type: dialect.Other, Raw: raw, Path: path}}}
 	}
-	return dialect.Message{Role: dialect.Role(m.Text("role")), Content: content(m, path+".content", false), Path: path}
+	return dialect.Message{Role: dialect.Role(m.Text("role")), Content: content(m.Raw("content"), path+".content", false), Path: path}
 }
 
-func content(of jsonvalue.Members, path string, inResult bool) []dialect.Block {
-	if !of.Has("content") {
+func content(raw json.RawMessage, path string, inResult bool) []dialect.Block {
+	if !jsonvalue.IsGiven(raw) {
 		return nil
 	}
 	var several []json.RawMessage
-	if of.Read("content", &several) != nil {
-		return []dialect.Block{readBlock(of.Raw("content"), path, inResult)}
+	if jsonvalue.ReadPart(raw, &several) != nil {
+		return []dialect.Block{readBlock(raw, path, inResult)}
 	}
 	blocks := make([]dialect.Block, len(several))
 	for i, raw := range several {
@@ -121,14 +138,16 @@ func readBlock(raw json.RawMessage, path string, inResult bool) dialect.Block {
 		b.Type, b.Text = t, o.Text("text")
 	case dialect.Image, dialect.Audio:
 		b.Type, b.MimeType = t, o.Text("mimeType")
-		if data := optional[[]byte](o, "data"); data != nil {
-			b.Data = *data
+		if text, isText := jsonvalue.TextOf(o.Raw("data")); isText {
+			if data, err := base64.StdEncoding.DecodeString(text); err == nil {
+				b.Data = data
+			}
 		}
 	case dialect.ToolUse:
 		b.Type, b.ID, b.Name, b.Input = t, o.Text("id"), o.Text("name"), o.Raw("input")
 	case dialect.ToolResult:
 		if !inResult {
-			b.Type, b.ID, b.Content = t, o.Text("toolUseId"), content(o, path+".content", true)
+			b.Type, b.ID, b.Content = t, o.Text("toolUseId"), content(o.Raw("content"), path+".content", true)
 			_ = o.Read("isError", &b.IsError)
 		}
 	}

@@ -18,7 +18,7 @@ func (codec) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
 	case !result.Has("content"):
 		return nil, errors.New("the result has no content")
 	}
-	reply := &dialect.DecodedReply{Model: result.Text("model"), Content: content(result, "content", false), Complete: true}
+	reply := &dialect.DecodedReply{Model: result.Text("model"), Content: Blocks(result.Raw("content")), Complete: true}
 	reply.End(result.Text("stopReason"), nil)
 	return reply, nil
 }

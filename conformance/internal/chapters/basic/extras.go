@@ -93,7 +93,7 @@ var metaPreserved = check.Check{
 					Show(x.At("messages"), "%s", evidence.Describe(given))
 			}
 			for i := range sent {
-				if want, got := metaOf(sent[i]), metaOf(given[i]); !evidence.SameJSON(want, got) {
+				if want, got := metaOf(sent[i]), metaOf(given[i]); !jsonvalue.Same(want, got) {
 					v := check.Fail("expected the _meta of the %s in the model request, found %s", t, found(got))
 					return both(v, r.Asked.At(sent[i].Path), evidence.Compact(sent[i].Raw),
 						x.At(given[i].Path), evidence.Compact(given[i].Raw))

@@ -64,7 +64,7 @@ var toolsCalled = rule(check.Check{
 			}
 			var made []*evidence.ToolCall
 			for _, call := range calls {
-				if call.Tool == e.ServerTool(use.Name) && evidence.SameJSON(evidence.Arguments(use), call.Arguments) {
+				if call.Tool == e.ServerTool(use.Name) && jsonvalue.Same(evidence.Arguments(use), call.Arguments) {
 					made = append(made, call)
 				}
 			}
@@ -97,7 +97,7 @@ var resultsFedBack = rule(check.Check{
 		}
 		for _, use := range e.Uses() {
 			i := slices.IndexFunc(calls, func(call *evidence.ToolCall) bool {
-				return call.Tool == e.ServerTool(use.Name) && evidence.SameJSON(evidence.Arguments(use), call.Arguments)
+				return call.Tool == e.ServerTool(use.Name) && jsonvalue.Same(evidence.Arguments(use), call.Arguments)
 			})
 			if i < 0 || calls[i].Result == nil {
 				continue // tools-called judges it
@@ -125,7 +125,7 @@ func fedBack(e *evidence.Case, use *dialect.Block, call *evidence.ToolCall) *che
 		return check.Instead(v.ShowAs("server sent", call.Place, "%q", sent.Text).
 			ShowAs("model received", x.At(given.Path), "%s", evidence.Compact(found)))
 	}
-	if !evidence.Contains(evidence.DecodeJSON(found), sent.Text) {
+	if !jsonvalue.Contains(jsonvalue.Decode(found), sent.Text) {
 		return show(check.Fail("expected the result of %s under the id of its use, found another", use.Name))
 	}
 	flagged := llm.FactsOf(x.Dialect).ErrorFlag

@@ -148,7 +148,7 @@ func after(e *evidence.Case, use *dialect.Block) *evidence.Exchange {
 }
 
 func same(a, b *dialect.Block) bool {
-	return a.ID == b.ID && a.Name == b.Name && evidence.SameJSON(evidence.Arguments(*a), evidence.Arguments(*b))
+	return a.ID == b.ID && a.Name == b.Name && jsonvalue.Same(evidence.Arguments(*a), evidence.Arguments(*b))
 }
 
 // resultFor returns the result of a tool use in the next request to the model; nil for none.

@@ -84,7 +84,7 @@ var invalidArguments = rule(check.Check{
 		use := named(e, "loop_level")
 		calls, _ := e.ToolCalls()
 		for _, call := range calls {
-			if use != nil && evidence.SameJSON(evidence.Arguments(*use), call.Arguments) {
+			if use != nil && jsonvalue.Same(evidence.Arguments(*use), call.Arguments) {
 				return check.Fail("expected no tools/call with arguments that the input schema forbids, found one").
 					ShowAs("server offered", round(e).Asked, "%s", evidence.Compact(jsonvalue.Marshal(Level.InputSchema))).
 					Show(call.Place, "%s", evidence.Compact(call.Arguments))

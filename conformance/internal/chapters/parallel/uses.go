@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The model uses a tool for two cities at once. The server sends the results in reverse order.
@@ -141,7 +142,7 @@ var lateDelta = check.Check{
 			return check.NotApplicable("the model used no tool").At(r.Model[0].Place)
 		}
 		late := said[len(said)-1].Input
-		same := func(use dialect.Block) bool { return evidence.SameJSON(evidence.Arguments(use), late) }
+		same := func(use dialect.Block) bool { return jsonvalue.Same(evidence.Arguments(use), late) }
 		if !slices.ContainsFunc(a.Uses(), same) {
 			return check.Fail("expected the late arguments of the last tool call, found none").
 				ShowAs("model said", r.LastExchange().Place, "%s", evidence.Describe(said)).ShowUses(a)

@@ -85,7 +85,7 @@ func errorBodies(r *evidence.Round) []errorBody {
 				continue
 			}
 			keys := map[string]bool{}
-			eachObject(evidence.DecodeJSON(document), func(o map[string]any) bool {
+			eachObject(jsonvalue.Decode(document), func(o map[string]any) bool {
 				for key := range o {
 					keys[key] = true
 				}
@@ -101,14 +101,14 @@ func errorBodies(r *evidence.Round) []errorBody {
 // does not. The provider's sentence or status alone is not the body.
 func (b *errorBody) findIn(s evidence.Sending) (where evidence.Place, text string) {
 	where = evidence.Place{Ref: s.Event.Ref(), Label: "the client sent"}
-	message := evidence.DecodeJSON(s.Event.Frame.Raw)
-	evidence.EachString(message, "", func(path, value string) bool {
+	message := s.JSON.Value()
+	jsonvalue.EachString(message, "", func(path, value string) bool {
 		if strings.Contains(value, b.message) && b.hasKeys(value) {
 			where.Path, text = path, value
 		}
 		return text == ""
 	})
-	sameJSON := func(o map[string]any) bool { return evidence.SameJSON(jsonvalue.Marshal(o), b.raw) }
+	sameJSON := func(o map[string]any) bool { return jsonvalue.Same(jsonvalue.Marshal(o), b.raw) }
 	if text == "" && eachObject(message, sameJSON) {
 		text = evidence.Compact(s.Event.Frame.Raw)
 	}

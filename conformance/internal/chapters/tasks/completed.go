@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // A task completes. The server asks for the result while the model thinks, and lets the model answer. Then it asks for
@@ -107,7 +108,7 @@ var ttlStated = must(check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		for _, s := range e.Task().States {
 			ttl := s.Object["ttl"]
-			_, isNumber := evidence.DecodeJSON(ttl).(json.Number)
+			_, isNumber := jsonvalue.Decode(ttl).(json.Number)
 			if s.Source == evidence.TasksGet && !isNumber && string(ttl) != "null" {
 				return check.Fail("expected a number or null as ttl").ShowJSON(s.At("ttl"), ttl)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // The server requires a tool use, and the model answers with a text.
@@ -82,11 +83,11 @@ var BadArguments = check.Check{
 			return judgeTextInstead(a)
 		}
 		use := a.Uses()[0]
-		input, at := evidence.DecodeJSON(use.Input), a.At(use.Path).At("input")
+		input, at := jsonvalue.Decode(use.Input), a.At(use.Path).At("input")
 		switch {
-		case evidence.Contains(input, CutOff.Input):
+		case jsonvalue.Contains(input, CutOff.Input):
 			return check.Pass("the invalid arguments reached the server as they are").ShowJSON(at, use.Input)
-		case evidence.Contains(input, "Zürich"):
+		case jsonvalue.Contains(input, "Zürich"):
 			return check.Warn("expected the invalid arguments as they are, found them completed").
 				Show(said, "%s", CutOff).ShowJSON(at, use.Input)
 		}
@@ -97,7 +98,7 @@ var BadArguments = check.Check{
 
 // isTorn reports whether the arguments of a tool use are not an object.
 func isTorn(use dialect.Block) bool {
-	_, isObject := evidence.DecodeJSON(use.Input).(map[string]any)
+	_, isObject := jsonvalue.Decode(use.Input).(map[string]any)
 	return !isObject && len(use.Input) > 0
 }
 

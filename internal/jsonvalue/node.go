@@ -1,12 +1,11 @@
-// Package jsontree reads and writes JSON values as they are written, with duplicate members and numbers of any size,
-// and shrinks them.
-package jsontree
+package jsonvalue
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -20,50 +19,85 @@ type Node struct {
 }
 
 // Parse decodes a JSON value. It returns an error if raw is not JSON.
-func Parse(raw []byte) (*Node, error) {
+func Parse(raw []byte) (*Node, error) { return ParseAtMost(raw, math.MaxInt) }
+
+// ErrTooMany is the error of [ParseAtMost] for a document with more values.
+var ErrTooMany = errors.New("too many values")
+
+// ParseAtMost is [Parse] of a document with at most so many values, itself included.
+func ParseAtMost(raw []byte, values int) (*Node, error) {
 	raw = bytes.TrimSpace(raw)
 	if !json.Valid(raw) {
 		return nil, errors.New("not JSON")
 	}
-	return read(raw)
+	p := parser{raw: raw, left: values}
+	if n := p.value(); p.left >= 0 {
+		return n, nil
+	}
+	return nil, ErrTooMany
 }
 
-// read decodes valid JSON.
-func read(raw []byte) (*Node, error) {
-	if raw[0] != '{' && raw[0] != '[' {
-		return &Node{Text: string(raw)}, nil
+// parser reads valid JSON, so that it needs no bounds checks.
+type parser struct {
+	raw  []byte
+	i    int // of the next byte
+	left int // how many more values may follow; negative after too many
+}
+
+// value reads the value at a place without white space before it.
+func (p *parser) value() *Node {
+	if p.left--; p.left < 0 {
+		return nil
 	}
-	n := &Node{Kind: raw[0]}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return nil, err
+	kind := p.raw[p.i]
+	if kind != '{' && kind != '[' {
+		return &Node{Text: string(p.part())}
 	}
-	for dec.More() {
-		if n.Kind == '{' {
-			name, err := dec.Token()
-			if err != nil {
-				return nil, err
-			}
-			n.Names = append(n.Names, name.(string))
+	n := &Node{Kind: kind}
+	for p.i++; p.more(); {
+		if kind == '{' {
+			name, _ := TextOf(p.part())
+			n.Names = append(n.Names, name)
+			p.more() // skips the colon
 		}
-		var inner json.RawMessage
-		if err := dec.Decode(&inner); err != nil {
-			return nil, err
+		if n.Items = append(n.Items, p.value()); p.left < 0 {
+			return nil
 		}
-		item, err := read(inner)
-		if err != nil {
-			return nil, err
-		}
-		n.Items = append(n.Items, item)
 	}
-	return n, nil
+	return n
+}
+
+// part reads a string, a number or a word.
+func (p *parser) part() []byte {
+	begin := p.i
+	if p.raw[begin] == '"' {
+		p.i = quoteAfter(p.raw, begin) + 1
+		return p.raw[begin:p.i]
+	}
+	for p.i < len(p.raw) && bytes.IndexByte([]byte(",]} \t\r\n"), p.raw[p.i]) < 0 {
+		p.i++
+	}
+	return p.raw[begin:p.i]
+}
+
+// more skips white space, commas and colons, and reports whether a value or a name follows. If not, it skips the
+// closing bracket.
+func (p *parser) more() bool {
+	for bytes.IndexByte([]byte(",: \t\r\n"), p.raw[p.i]) >= 0 {
+		p.i++
+	}
+	if p.raw[p.i] == ']' || p.raw[p.i] == '}' {
+		p.i++
+		return false
+	}
+	return true
 }
 
 // Must is [Parse] for constants: it panics if raw is not JSON.
 func Must(raw string) *Node {
 	n, err := Parse([]byte(raw))
 	if err != nil {
-		panic(fmt.Sprintf("jsontree: %s: %v", raw, err))
+		panic(fmt.Sprintf("jsonvalue: %s: %v", raw, err))
 	}
 	return n
 }
@@ -95,15 +129,7 @@ func (n *Node) write(b *bytes.Buffer) {
 }
 
 // Quote returns a text as a JSON string, without escapes for HTML.
-func Quote(text string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
-		panic("jsontree: " + err.Error())
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func Quote(text string) string { return string(Marshal(text)) }
 
 // Clone returns a deep copy.
 func (n *Node) Clone() *Node {
