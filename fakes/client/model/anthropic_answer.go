@@ -9,7 +9,6 @@ import (
 	"slices"
 )
 
-// anthropic asks Anthropic's messages.
 func (m *Model) anthropic(params map[string]any) (*exchange, error) {
 	read := readAnthropicStream
 	if m.options.Plain {

@@ -116,7 +116,6 @@ func dataURL(b map[string]any) string {
 	return "data:" + jsonvalue.TextIn(b, "mimeType") + ";base64," + jsonvalue.TextIn(b, "data")
 }
 
-// inputAudio writes an audio block for both APIs of OpenAI.
 func inputAudio(b map[string]any) map[string]any {
 	_, format, _ := strings.Cut(jsonvalue.TextIn(b, "mimeType"), "/")
 	if format = strings.TrimPrefix(format, "x-"); format == "mpeg" {

@@ -9,7 +9,6 @@ import (
 	"slices"
 )
 
-// chat asks OpenAI's chat completions.
 func (m *Model) chat(params map[string]any) (*exchange, error) {
 	read := readChatStream
 	if m.options.Plain {

@@ -147,7 +147,6 @@ func (h *geminiHistory) call(use map[string]any, first bool) map[string]any {
 	return part
 }
 
-// isGeminiID reports whether the model generated an id.
 func isGeminiID(id string) bool { return id != "" && !strings.HasPrefix(id, geminiIDPrefix) }
 
 func (h *geminiHistory) userTurn(blocks []map[string]any) ([]any, error) {

@@ -112,5 +112,4 @@ func resourceText(block map[string]any) (string, error) {
 	return fmt.Sprintf("%s:\n%s", jsonvalue.TextIn(resource, "uri"), text), nil
 }
 
-// notAccepted is the error for a block that the provider's API has no place for.
 func notAccepted(b map[string]any) error { return refusal("the model does not accept %v", b["type"]) }

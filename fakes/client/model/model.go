@@ -192,7 +192,6 @@ func refusal(format string, args ...any) error {
 	return &client.Error{Code: client.CodeInternal, Message: fmt.Sprintf(format, args...)}
 }
 
-// copyMembers copies the members that an object has, under other names.
 func copyMembers(to, from map[string]any, names map[string]string) {
 	for name, other := range names {
 		if v, ok := from[name]; ok {

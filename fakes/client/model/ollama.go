@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// ollama asks Ollama's chat.
 func (m *Model) ollama(params map[string]any) (*exchange, error) {
 	body, err := m.ollamaBody(params)
 	return &exchange{"/api/chat", m.bearer(), body, func(answer io.Reader) (*turn, error) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// responses asks OpenAI's responses.
 func (m *Model) responses(params map[string]any) (*exchange, error) {
 	read := readResponseStream
 	if m.options.Plain {

@@ -66,7 +66,6 @@ func isBeta(h http.Header, u *url.URL) bool {
 	return h.Get(betaHeader) != "" || u != nil && u.Query().Get("beta") == "true"
 }
 
-// checkMembers refuses unknown members of a request or a token count.
 func (q *request) checkMembers(object string) *dialect.Error {
 	if q.beta {
 		return api.CheckKnown(q.node, object, "", "beta")
@@ -139,7 +138,6 @@ func checkThinking(q *request) *dialect.Error {
 	return nil
 }
 
-// choice returns the type of the tool choice; "" if there is none.
 func (q *request) choice() string { return q.At("tool_choice").Kind }
 
 func checkBudget(q *request) *dialect.Error {

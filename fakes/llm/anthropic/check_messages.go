@@ -83,7 +83,6 @@ func (m *message) checkBlanks() *dialect.Error {
 	return nil
 }
 
-// empty reports whether the message has no blocks or is an empty string.
 func (m *message) empty() bool {
 	return len(m.content) == 0 || m.content[0].raw == nil && m.content[0].text == ""
 }

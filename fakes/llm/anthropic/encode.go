@@ -81,7 +81,6 @@ func newMessage(req *dialect.Request, reply *dialect.Reply) *answer {
 // countTokens estimates roughly four bytes a token; clients cannot rely on more.
 func countTokens(body []byte) int { return 8 + len(body)/4 }
 
-// object writes the message with this content, end and number of output tokens.
 func (m *answer) object(content []any, e end, output int) json.RawMessage {
 	usage := jsonvalue.Ordered("input_tokens", m.usage.Input-m.usage.Cached, "cache_creation_input_tokens", 0,
 		"cache_read_input_tokens", m.usage.Cached,

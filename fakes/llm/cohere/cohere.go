@@ -47,7 +47,6 @@ func header(contentType string, serial int64) http.Header {
 	}
 }
 
-// uuid returns the id of an answer or an error.
 func uuid(serial int64) string {
 	h := dialect.GenerateHex("", 32, serial, 0)
 	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-a" + h[17:20] + "-" + h[20:]

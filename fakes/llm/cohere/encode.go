@@ -116,7 +116,6 @@ type delta struct {
 	Message any `json:"message"`
 }
 
-// bytes writes the event with its name and a blank line.
 func (e event) bytes() []byte {
 	return append(append([]byte("event: "+e.Type+"\ndata: "), jsonvalue.Marshal(e)...), "\n\n"...)
 }
@@ -169,7 +168,6 @@ func (p content) pieces() (fragments []string, piece func(kind, text string) con
 	return dialect.Fragments(*p.Text), func(kind, text string) content { return content{Type: kind, Text: &text} }
 }
 
-// errorBody is an error. The id is the request's.
 func errorBody(e *dialect.Error) json.RawMessage {
 	return jsonvalue.Ordered("id", uuid(int64(e.Status)<<32+int64(len(e.Message))), "message", e.Message)
 }

@@ -14,7 +14,8 @@ import (
 // EncodeRequest implements [dialect.Codec]. The text before tool calls is the plan. The choice auto has no word; that
 // of one tool becomes REQUIRED.
 func (chat) EncodeRequest(r *dialect.Request) (*url.URL, []byte) {
-	var messages, tools []any
+	var messages []any
+	tools := codecs.Functions(r.Tools)
 	if r.System != "" {
 		messages = append(messages, jsonvalue.Ordered("role", "system", "content", r.System))
 	}
@@ -28,11 +29,6 @@ func (chat) EncodeRequest(r *dialect.Request) (*url.URL, []byte) {
 		if len(others) > 0 || len(results) == 0 {
 			messages = append(messages, messageOf(m.Role, others))
 		}
-	}
-	for _, t := range r.Tools {
-		function := jsonvalue.Ordered("name", t.Name, "description", jsonvalue.OrAbsent(t.Description),
-			"parameters", codecs.Schema(t))
-		tools = append(tools, jsonvalue.Ordered("type", "function", "function", function))
 	}
 	var choice any = jsonvalue.Absent
 	switch {

@@ -110,7 +110,6 @@ func (r *replyReader) take(e *replyEvent) error {
 	return nil
 }
 
-// at returns the block at an index.
 func at(blocks map[int]*dialect.Block, i int) *dialect.Block {
 	if blocks[i] == nil {
 		blocks[i] = &dialect.Block{}

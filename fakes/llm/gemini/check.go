@@ -104,7 +104,6 @@ func checkContents(q *node) *dialect.Error {
 	return each(q.at("systemInstruction").list("parts"), (*node).checkPart)
 }
 
-// each returns the first error of the check on a node.
 func each(nodes []*node, check func(*node) *dialect.Error) *dialect.Error {
 	return codecs.Each(nodes, func(n **node) *dialect.Error { return check(*n) })
 }

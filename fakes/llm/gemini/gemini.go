@@ -87,7 +87,6 @@ func generation(model string) int {
 	return 2
 }
 
-// thinks reports whether the model's calls have thoughtSignatures.
 func thinks(model string) bool {
 	return generation(model) > 2 || strings.Contains(model, "gemini-2.5")
 }

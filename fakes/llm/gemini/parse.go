@@ -37,7 +37,6 @@ func (n *node) list(name string) []*node {
 	return n.items
 }
 
-// text returns a string field, else "".
 func (n *node) text(name string) string { return n.at(name).string() }
 
 func (n *node) string() string {
@@ -48,7 +47,6 @@ func (n *node) string() string {
 	return s
 }
 
-// number returns a number field, also one in a string; nil for none.
 func (n *node) number(name string) *float64 {
 	if n = n.at(name); n == nil {
 		return nil
@@ -155,7 +153,6 @@ func (r *reader) read(kind string, raw json.RawMessage, path string, at place) *
 	return n
 }
 
-// add reads a field, or the entry of a map at an index.
 func (r *reader) add(n *node, name, kind string, m jsonvalue.Member, index int) {
 	written := string(m.Name)
 	value := r.read(kind, m.Value, jsonvalue.Join(n.path, written), place{parent: n, name: written, index: index})
@@ -234,7 +231,6 @@ func number(raw json.RawMessage) (f float64, ok bool) {
 	return f, err == nil && json.Valid([]byte(written))
 }
 
-// refuse keeps the first refusal.
 func (r *reader) refuse(n *node, format string, args ...any) {
 	if r.err == nil {
 		r.err = invalid(n.inJSON(), format, args...)
@@ -271,7 +267,6 @@ func unreadable(body []byte, err error) *dialect.Error {
 	return invalid("", "Invalid JSON payload received. %s\n\n^", why)
 }
 
-// short cuts a value for a message.
 func short(raw json.RawMessage) string {
 	const limit = 60
 	if runes := []rune(string(raw)); len(runes) > limit {

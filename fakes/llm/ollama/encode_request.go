@@ -12,7 +12,7 @@ import (
 
 // EncodeRequest implements [dialect.Codec]. With the tool choice none no tools are offered.
 func (chat) EncodeRequest(r *dialect.Request) (*url.URL, []byte) {
-	messages, tools := []any{}, []any{}
+	messages, tools := []any{}, codecs.Functions(r.Tools)
 	if r.System != "" {
 		messages = append(messages, messageOf("system", []dialect.Block{{Type: dialect.Text, Text: r.System}}))
 	}
@@ -25,11 +25,6 @@ func (chat) EncodeRequest(r *dialect.Request) (*url.URL, []byte) {
 		if len(others) > 0 || len(results) == 0 {
 			messages = append(messages, messageOf(string(m.Role), others))
 		}
-	}
-	for _, t := range r.Tools {
-		function := jsonvalue.Ordered("name", t.Name, "description", jsonvalue.OrAbsent(t.Description),
-			"parameters", codecs.Schema(t))
-		tools = append(tools, jsonvalue.Ordered("type", "function", "function", function))
 	}
 	if r.ToolChoice == dialect.ChoiceNone {
 		tools = nil

@@ -95,7 +95,6 @@ func streamOnly() *dialect.Error {
 		"The 'stream_options' parameter is only allowed when 'stream' is enabled.")
 }
 
-// checkStreamOptions refuses options of a wrong type.
 func checkStreamOptions(body *node) *dialect.Error {
 	raw := body.Raw("stream_options")
 	if !jsonvalue.IsGiven(raw) {
@@ -235,7 +234,6 @@ func (c *toolCall) check(s *style) *dialect.Error {
 	return checkName(c.inner()+".name", c.name)
 }
 
-// inner returns the path of the object with name and arguments.
 func (c *toolCall) inner() string {
 	if c.legacy {
 		return c.path
@@ -330,7 +328,6 @@ func checkModel(q *request) *dialect.Error {
 	return nil
 }
 
-// fixesTemperature reports whether a temperature is given that the model does not accept.
 func fixesTemperature(q *request) bool {
 	return codecs.Outside(q.Number("temperature"), 1, 1) && fixedTemperature.MatchString(q.model)
 }

@@ -87,7 +87,6 @@ func usageOf(req *dialect.Request, reply *dialect.Reply) usage {
 	return u
 }
 
-// body returns the usage with the server's members.
 func (u usage) body(s *style) *usageBody {
 	b := &usageBody{Prompt: u.prompt, Completion: u.completion, Total: u.prompt + u.completion}
 	if s.usage != nil {

@@ -31,16 +31,12 @@ func (c chat) EncodeRequest(r *dialect.Request) (*url.URL, []byte) {
 			messages = append(messages, chatMessage(m.Role, others))
 		}
 	}
-	limit, tools := "max_completion_tokens", []any{}
+	limit := "max_completion_tokens"
 	if !c.isOpenAI {
 		limit = "max_tokens"
 	}
-	for _, t := range r.Tools {
-		tools = append(tools, jsonvalue.Ordered("type", "function", "function", jsonvalue.Ordered("name", t.Name,
-			"description", jsonvalue.OrAbsent(t.Description), "parameters", codecs.Schema(t))))
-	}
 	return &url.URL{Path: c.base + "/chat/completions"}, jsonvalue.Ordered("model", r.Model, "messages", messages,
-		"tools", jsonvalue.ListOrAbsent(tools), "tool_choice", choiceBody(r, false), limit, jsonvalue.OrAbsent(r.MaxTokens),
+		"tools", jsonvalue.ListOrAbsent(codecs.Functions(r.Tools)), "tool_choice", choiceBody(r, false), limit, jsonvalue.OrAbsent(r.MaxTokens),
 		"temperature", jsonvalue.OrAbsent(r.Temperature), "stop", jsonvalue.ListOrAbsent(r.StopSequences),
 		"stream", jsonvalue.OrAbsent(r.Stream))
 }
@@ -100,7 +96,6 @@ func onlyText(blocks []dialect.Block) (text string, isText bool) {
 	return blocks[0].Text, len(blocks) == 1 && blocks[0].Type == dialect.Text
 }
 
-// address returns the URL of an image.
 func address(b *dialect.Block) string {
 	if b.Text != "" {
 		return b.Text

@@ -12,7 +12,6 @@ type events struct {
 	ends []int
 }
 
-// add adds an event as it is.
 func (e *events) add(event string) {
 	e.text.WriteString(event)
 	e.ends = append(e.ends, e.text.Len())
@@ -25,7 +24,6 @@ func (e *events) addJSON(before string, v any) {
 	e.add("\n")
 }
 
-// each returns the events.
 func (e *events) each() [][]byte {
 	all, begin := make([][]byte, len(e.ends)), 0
 	for i, end := range e.ends {

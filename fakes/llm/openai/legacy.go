@@ -15,7 +15,6 @@ func functionCall(q jsonvalue.Members) string {
 	return "tool:" + q.Object("function_call").Text("name")
 }
 
-// isLegacy reports whether the answer calls a function with function_call.
 func isLegacy(req *dialect.Request) bool {
 	q, refused := dialect.Parsed(req, parse)
 	return refused == nil && q.Has("functions")

@@ -149,7 +149,6 @@ var contents = map[string]string{
 	"message": "content", "function_call_output": "output", "custom_tool_call_output": "output", "reasoning": "summary",
 }
 
-// refuseArguments refuses the members that a chat completion does not have.
 func refuseArguments(_ string, names []string) *dialect.Error {
 	plural := ""
 	if len(names) > 1 {
@@ -165,7 +164,6 @@ var renamedMembers = map[string]string{
 	"functions": "tools", "function_call": "tool_choice",
 }
 
-// refuseMember refuses the first member that an object of Responses does not have.
 func refuseMember(path string, names []string) *dialect.Error {
 	name := jsonvalue.Join(path, names[0])
 	if moved := renamedMembers[name]; moved != "" {

@@ -229,7 +229,6 @@ func checkCall(it *node) *dialect.Error {
 	return nil
 }
 
-// checkContent requires a text, or parts of the allowed types.
 func checkContent(it *node, allowed []string) *dialect.Error {
 	if !it.Has(contents[it.Kind]) {
 		return missing(it.Path, contents[it.Kind])

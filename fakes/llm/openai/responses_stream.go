@@ -2,7 +2,6 @@ package openai
 
 import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 
-// emit adds an event with the next sequence number.
 func (r *response) emit(e responseEvent) {
 	e.Sequence = r.sequence
 	r.sequence++

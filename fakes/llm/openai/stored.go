@@ -49,7 +49,6 @@ func (o responses) Complete(body []byte, kept func(id string) json.RawMessage) (
 	return completed, refused
 }
 
-// refers reports whether the request refers to a stored response or item.
 func refers(q *node) bool {
 	return q.Has("previous_response_id") ||
 		slices.ContainsFunc(q.List("input"), func(it node) bool { return it.Kind == "item_reference" })

@@ -103,7 +103,6 @@ func generationID(created, serial int64) string {
 	return dialect.GenerateID(fmt.Sprintf("gen-%d-", created), 20, serial, 0)
 }
 
-// plainUsage has details only if there are any.
 func plainUsage(u usage, b *usageBody) {
 	if u.cached > 0 {
 		b.PromptDetails = jsonvalue.Ordered("cached_tokens", u.cached)

@@ -62,7 +62,6 @@ func emptyArray(path string) *dialect.Error {
 		"Invalid '%s': empty array. Expected an array with minimum length 1, but got an empty array instead.", path)
 }
 
-// tooLong refuses a string or an array.
 func tooLong(path, what, a string, most, n int) *dialect.Error {
 	return invalid(path, what+"_above_max_length",
 		"Invalid '%[1]s': %[2]s too long. Expected %[3]s %[2]s with maximum length %[4]d, but got %[3]s %[2]s with length "+
@@ -112,7 +111,6 @@ func number(v any) float64 {
 	return v.(float64)
 }
 
-// onlyWith refuses a parameter without another.
 func onlyWith(name, with string) *dialect.Error {
 	return invalid(name, "", "Invalid value for '%s': '%s' is only allowed when '%s' are specified.", name, name, with)
 }

@@ -59,6 +59,15 @@ func SplitResults(
 	return results, append(moved, others...)
 }
 
+// Functions returns the tools in the form that most chat APIs share.
+func Functions(tools []dialect.Tool) (all []any) {
+	for _, t := range tools {
+		all = append(all, jsonvalue.Ordered("type", "function", "function", jsonvalue.Ordered("name", t.Name,
+			"description", jsonvalue.OrAbsent(t.Description), "parameters", Schema(t))))
+	}
+	return all
+}
+
 // Schema returns the input schema, or [jsonvalue.Absent] if there is none.
 func Schema(t dialect.Tool) any {
 	if t.InputSchema == nil {

@@ -347,7 +347,6 @@ func (a *API) CheckValues(n *Node, object, path string, names ...string) *dialec
 	return nil
 }
 
-// isOutside reports whether a number is given and out of the range.
 func (m *member) isOutside(raw json.RawMessage) bool {
 	if m.low == "" && m.high == "" || !jsonvalue.IsGiven(raw) {
 		return false
@@ -358,7 +357,6 @@ func (m *member) isOutside(raw json.RawMessage) bool {
 	return noLow == nil && v < low || noHigh == nil && v > high
 }
 
-// number returns a number as an int64 or a float64.
 func (m *member) number(raw json.RawMessage) any {
 	if m.kind == "integer" {
 		n, _ := strconv.ParseInt(string(raw), 10, 64)
