@@ -55,7 +55,6 @@ func (c *checkpoints) add(t *trace.Trace) {
 	}
 }
 
-// stop returns when no call runs any more.
 func (c *checkpoints) stop() {
 	close(c.quit)
 	<-c.idle

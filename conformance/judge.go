@@ -12,7 +12,6 @@ func Judge(traces ...*trace.Trace) (*report.Results, error) {
 	return judgeSelected(traces, nil)
 }
 
-// judgeSelected judges the checks of a selection; nil selects everything.
 func judgeSelected(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 	return judge.Traces(withGenerated(catalogue(), traces), traces, chosen.check)
 }

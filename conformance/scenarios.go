@@ -33,7 +33,6 @@ func AllRevisions() []server.Revision { return check.AllRevisions() }
 // change them.
 func Revisions() []server.Revision { return server.DefaultRevisions() }
 
-// catalogue returns all scenarios in the order of reports.
 func catalogue() check.Catalogue {
 	return check.Catalogue{
 		always.Scenario,

@@ -63,7 +63,6 @@ func newPatterns(all []string) patterns {
 
 func (p *patterns) none() bool { return len(p.names) == 0 && len(p.globs) == 0 }
 
-// match reports whether a pattern matches one of the names.
 func (p *patterns) match(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return p.names[name] || slices.ContainsFunc(p.globs, func(glob string) bool {

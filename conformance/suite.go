@@ -262,7 +262,6 @@ func (s *Suite) playRevision(
 	return runner.Run(ctx, last, done)
 }
 
-// runner returns a runner for a revision.
 func (s *Suite) runner(revision server.Revision, parallel int) *harness.Runner {
 	return &harness.Runner{
 		Client: s.Client, Contained: s.Contained, Revision: revision, Seed: s.Seed, Tool: s.Tool,

@@ -140,7 +140,6 @@ func (c *Client) within(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// abandoned reports whether ctx has ended before the connection.
 func (c *Client) abandoned(ctx context.Context) bool {
 	return ctx.Err() != nil && c.base.Err() == nil && c.ctx.Err() == nil
 }

@@ -8,7 +8,6 @@ import (
 
 const methodCancelled = "notifications/cancelled"
 
-// cancellation is the notification that cancels a request of the client.
 func cancellation(id any) map[string]any {
 	return request(nil, methodCancelled, map[string]any{"requestId": id, "reason": "the client abandoned the call"})
 }

@@ -233,7 +233,6 @@ func validPatterns(patterns []string) error {
 	return nil
 }
 
-// hint returns a hint of the request; nil for none.
 func hint(params map[string]any, name string) any {
 	for _, holder := range []any{params["_meta"], params["metadata"], params} {
 		if o, ok := holder.(map[string]any); ok && o[name] != nil {

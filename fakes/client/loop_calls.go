@@ -27,7 +27,6 @@ func (l *looping) list(ctx context.Context) error {
 	return nil
 }
 
-// offer returns the tool as sampling requests have it.
 func (t *Tool) offer() map[string]any {
 	return map[string]any{"name": t.Name, "description": t.Description, "inputSchema": t.InputSchema}
 }
@@ -117,7 +116,6 @@ func (l *looping) call(ctx context.Context, use map[string]any) map[string]any {
 	return result
 }
 
-// failed is the result of a tool that failed.
 func failed(why string) map[string]any {
 	return map[string]any{"content": []any{map[string]any{"type": "text", "text": why}}, "isError": true}
 }

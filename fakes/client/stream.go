@@ -46,7 +46,6 @@ func (a *answering) take(m *message) {
 	})
 }
 
-// wait waits until everything is answered, and returns why something could not be.
 func (a *answering) wait() error {
 	a.running.Wait()
 	a.mu.Lock()

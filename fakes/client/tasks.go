@@ -43,7 +43,6 @@ type task struct {
 	over             chan struct{} // closed at its end
 }
 
-// takesTasks reports whether the client declares sampling requests as tasks.
 func (c *Client) takesTasks() bool {
 	declared := any(c.declared())
 	for _, name := range []string{"tasks", "requests", "sampling", "createMessage"} {
@@ -128,7 +127,6 @@ func (ts *tasks) find(id string) *task {
 	return nil
 }
 
-// describe returns the task as the protocol writes it.
 func (ts *tasks) describe(t *task) map[string]any {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

@@ -24,7 +24,6 @@ func batchOf(revision Revision, raw []byte) []json.RawMessage {
 // maxBatch limits the messages of a batch, because its requests are served concurrently.
 const maxBatch = 1000
 
-// tooMany returns why a batch is refused; nil when it is not.
 func tooMany(batch []json.RawMessage) *RPCError {
 	if len(batch) <= maxBatch {
 		return nil

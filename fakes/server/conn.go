@@ -158,7 +158,6 @@ func (c *conn) reject(l line, why *RPCError) {
 	}
 }
 
-// batchOf parses a line as a batch, in a session that has batches; nil otherwise.
 func (c *conn) batchOf(raw []byte) []json.RawMessage {
 	if c.session == nil {
 		return nil
@@ -176,7 +175,6 @@ func (c *conn) revision() Revision {
 	return c.server.legacy[0]
 }
 
-// refuse records a message and, if it is a request, responds with an error.
 func (c *conn) refuse(in *inbound, why *RPCError) {
 	c.server.received(scope{}, "", in)
 	if in.isRequest() {

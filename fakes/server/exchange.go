@@ -148,7 +148,6 @@ func (x *exchange) put(b []byte) bool {
 	return true
 }
 
-// frame returns a frame to the client. The first one has the response's headers.
 func (x *exchange) frame(raw []byte, hostile bool) trace.Frame {
 	head := x.head
 	x.head = nil

@@ -135,7 +135,6 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	s.take(in)
 }
 
-// take dispatches a message to the legacy or the modern protocol.
 func (s *Server) take(in *inbound) {
 	if s.isModern(in) {
 		s.takeModern(in)

@@ -97,7 +97,6 @@ func (s *Session) opened(id, arguments json.RawMessage) {
 	s.server.journal = append(s.server.journal, s.call)
 }
 
-// ended adds the result of the call.
 func (s *Session) ended(result CallToolResult, err error) {
 	raw, _ := encode(result) // a handler's own raw result may be invalid
 	s.server.mu.Lock()
@@ -122,7 +121,6 @@ func (s *Session) sampled(requests ...outgoing) (responded func([]Response)) {
 	}
 }
 
-// sample sends the requests together, and waits for their responses.
 func (s *Session) sample(requests []outgoing) []Response {
 	responded := s.sampled(requests...)
 	responses := s.protocol.sample(requests)

@@ -200,7 +200,6 @@ func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error
 	return x.event(c.scope(), frame, hostile)
 }
 
-// stream returns the exchange on which send writes.
 func (c *legacyCall) stream(ctx context.Context) (*exchange, error) {
 	if c.x.responses != JSON || c.lines {
 		return c.x, nil

@@ -119,7 +119,6 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// forget makes later requests with the session's id get 404.
 func (s *Server) forget(session *legacySession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

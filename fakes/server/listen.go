@@ -30,7 +30,6 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	x.waitWith(session)
 }
 
-// waitWith waits until the exchange or the session ends.
 func (x *exchange) waitWith(l *legacySession) {
 	defer context.AfterFunc(l.ctx, x.drop)()
 	x.wait(nil)

@@ -90,7 +90,6 @@ func (s *Server) serveModern(x *exchange, m *inbound) {
 	}
 }
 
-// complete adds what every modern result has.
 func (s *Server) complete(result map[string]any) map[string]any {
 	result["resultType"] = "complete"
 	result["_meta"] = map[string]any{metaServerInfo: s.info()}

@@ -145,7 +145,6 @@ func (c *modernCall) style(style SSEStyle) {
 	c.x.setStyle(style)
 }
 
-// round returns the pending round and the id of its request.
 func (c *modernCall) round() (*exchange, json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,7 +27,6 @@ func (p *Pending) Wait() (json.RawMessage, error) {
 	return p.answer.Result, p.answer.Err
 }
 
-// pend runs wait on its own goroutine.
 func (s *Session) pend(out *sent, wait func() Response) *Pending {
 	p := &Pending{sent: *out, by: s, done: make(chan struct{})}
 	go func() {

@@ -34,7 +34,6 @@ func (s *Server) refuse(in *inbound, status int, why *RPCError) {
 	newExchange(s, in, scope{}, session).respond(status, errorFrame(id, why), false)
 }
 
-// result responds with a result of the server's own.
 func (s *Server) result(x *exchange, id json.RawMessage, revision Revision, name schema.Name, result any) {
 	raw := mustEncode(result)
 	s.validate(x.scope, revision, name, raw)

@@ -102,7 +102,6 @@ func (r Revision) HasPrimingEvents() bool { return r.features().primingEvents }
 // (basic/patterns/mrtr#inputrequiredresult); "" in legacy revisions.
 func (r Revision) StateMember() string { return r.features().state }
 
-// only returns the modern or the legacy revisions, newest first.
 func only(revisions []Revision, modern bool) []Revision {
 	found := slices.DeleteFunc(slices.Clone(revisions), func(r Revision) bool { return r.Modern() != modern })
 	slices.Sort(found)

@@ -121,14 +121,12 @@ func (s *Session) checkSample(params json.RawMessage, quotes bool) error {
 	return nil
 }
 
-// undeclared records that a request was not sent because of a missing capability.
 func (s *Session) undeclared(capability ...string) error {
 	missing := strings.Join(capability, ".")
 	s.Mark(trace.MarkWithheld, missing)
 	return &undeclaredError{missing}
 }
 
-// invalid records that the handler's request was not sent because it is invalid.
 func (s *Session) invalid(method string, why error) error {
 	s.server.problem(s.scope(), "the handler of tool %s sends an invalid %s (if intended, use server.Hostile): %v",
 		s.tool.Name, method, why)

@@ -203,7 +203,6 @@ type scope struct {
 	call int
 }
 
-// problem records a fault of our own, in the trace and for Problems.
 func (s *Server) problem(of scope, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.mu.Lock()
@@ -224,7 +223,6 @@ func (s *Server) frame(of scope, f trace.Frame) {
 	}
 }
 
-// http returns the part of an HTTP message that the trace keeps.
 func (s *Server) http(method string, status int, header http.Header) *trace.HTTP {
 	if s.opts.Record == nil {
 		return nil

@@ -41,7 +41,6 @@ type decoder struct {
 	values int // the number of values so far
 }
 
-// space skips white space.
 func (d *decoder) space() {
 	for d.i < len(d.raw) && (d.raw[d.i] == ' ' || d.raw[d.i] == '\n' || d.raw[d.i] == '\r' || d.raw[d.i] == '\t') {
 		d.i++

@@ -15,7 +15,6 @@ type violation struct {
 	causes []*jsonschema.ValidationError // of an anyOf, one for each branch
 }
 
-// explain selects the violation to report.
 func explain(message any, found *jsonschema.ValidationError) *Error {
 	return explainer{message}.first(explainer{message}.leaves(found))
 }
@@ -36,7 +35,6 @@ func (x explainer) leaves(e *jsonschema.ValidationError) []violation {
 	return []violation{{at, value, e.ErrorKind, e.Causes}}
 }
 
-// first explains the violation with the first location.
 func (x explainer) first(violations []violation) *Error {
 	v := slices.MinFunc(violations, func(a, b violation) int { return a.at.compare(b.at) })
 	if _, choice := v.kind.(*kind.AnyOf); choice {

@@ -63,7 +63,6 @@ func merge(revision string) map[string]any {
 	return merged
 }
 
-// readDir lists a folder, sorted by name.
 func readDir(folder string) []fs.DirEntry {
 	entries, err := definitions.ReadDir(folder)
 	must(err)
