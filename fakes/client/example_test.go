@@ -51,10 +51,10 @@ func ExampleConnect() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(c.Revision(), result.Text())
+	fmt.Println(c.Revision().Modern(), result.Text())
 	// Output:
 	// maxTokens: 1000
-	// 2026-07-28 The client said: Paris.
+	// true The client said: Paris.
 }
 
 // A model answers, here a fake one. Consent shows each request to the user first.
