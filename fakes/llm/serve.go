@@ -217,7 +217,7 @@ func (s *Server) end(x *Exchange, a dialect.Answer, h endReason) {
 	if s.options.Record != nil {
 		s.record(x, trace.Event{End: &trace.ModelEnd{
 			Exchange: x.Number, Status: a.Status, Stream: a.Stream, HungUp: h == hungUp, Closed: h == closed,
-			Fault: x.Fault, Unmatched: x.Miss, Refused: x.Refused, Host: x.Host,
+			Fault: x.Fault, Unmatched: x.Miss, Refused: x.Refused, RefusedFor: RefusedFor(x.Refused), Host: x.Host,
 		}})
 	}
 }

@@ -116,6 +116,15 @@ type ModelChunk struct {
 	Data     Bytes `json:"data,omitzero"`
 }
 
+// RefusalKind is what the model's refusal of a request is about.
+type RefusalKind string
+
+// A model refuses media that it does not take, or something else.
+const (
+	RefusedForMedia RefusalKind = "media"
+	RefusedForOther RefusalKind = "other"
+)
+
 // ModelEnd is the end of the model's answer. It is recorded before the last write of the answer. If that write fails,
 // a second ModelEnd with HungUp follows; the last one counts.
 type ModelEnd struct {
@@ -133,6 +142,8 @@ type ModelEnd struct {
 	Unmatched string `json:"miss,omitempty"`
 	// Refused says why the model, strict as the provider, refused the request; empty when it did not.
 	Refused string `json:"refused,omitempty"`
+	// RefusedFor is what a refusal is about; "" if the trace does not say.
+	RefusedFor RefusalKind `json:"refusedFor,omitempty"`
 	// Host is that of the request.
 	Host bool `json:"host,omitempty"`
 }

@@ -37,7 +37,7 @@ func full() *Trace {
 			{Seq: 3, Case: "basic/text", Chunk: &ModelChunk{Exchange: 1, Data: Bytes("half of a rune: \xe2\x82")}},
 			{Seq: 4, Case: "basic/text", End: &ModelEnd{
 				Exchange: 1, Status: 200, Stream: true, HungUp: true, Closed: true, Fault: "f", Unmatched: "m",
-				Refused: "r"}},
+				Refused: "r", RefusedFor: RefusedForMedia}},
 			{Seq: 5, Case: "basic/text", Mark: &Mark{Name: MarkHandlerEnded, Text: "text"}},
 			{Seq: 2, At: time.Hour, Process: &Process{
 				State: Ended, ExitCode: -1, Signal: "killed", Deadline: true, Interrupted: true, Err: "e",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -157,11 +158,8 @@ func says(g *item, turn *turn, text string) bool {
 	return found || jsonvalue.Contains(renderingOf(g).value, text)
 }
 
-// saysFailure matches the words by which a client may report a failure, and errorLabel a label with them.
-var (
-	saysFailure = regexp.MustCompile(`(?i)error|fail`)
-	errorLabel  = regexp.MustCompile(`(?i)^\W*(tool )?(error|failed|failure)\W*\s`)
-)
+// errorLabel matches a label by which a client may report a failure.
+var errorLabel = regexp.MustCompile(`(?i)^\W*(tool )?(error|failed|failure)\W*\s`)
 
 // compareError compares the error flag of a result, or the words that stand for it.
 func (c *comparison) compareError(w, g *item, turn *turn, given *rendered, texts []string) *difference {
@@ -170,8 +168,8 @@ func (c *comparison) compareError(w, g *item, turn *turn, given *rendered, texts
 	case !w.IsError && (g.IsError || len(texts) > 0 && errorLabel.MatchString(around)):
 		return addedError.found("a successful result of "+evidence.QuoteID(w.ID), "an error").at(w.Path, g.Path)
 	case !w.IsError, g.IsError, tellsFailure(given.value, texts),
-		saysFailure.MatchString(strings.Join(textsOf(only(turn.items, dialect.Text)), "\n")),
-		!c.form.ErrorFlag && saysFailure.MatchString(strings.Join(texts, "\n")):
+		check.SaysError.MatchString(strings.Join(textsOf(only(turn.items, dialect.Text)), "\n")),
+		!c.form.ErrorFlag && check.SaysError.MatchString(strings.Join(texts, "\n")):
 		return nil
 	}
 	return lostError.found("a failed result of "+evidence.QuoteID(w.ID), "no sign of the failure").at(w.Path, g.Path)
@@ -192,12 +190,12 @@ func tellsFailure(value any, sent []string) bool {
 		if inner := jsonvalue.Decode([]byte(v)); inner != nil && strings.HasPrefix(v, "{") {
 			return tellsFailure(inner, sent)
 		}
-		return saysFailure.MatchString(without(v, sent))
+		return check.SaysError.MatchString(without(v, sent))
 	case []any:
 		return slices.ContainsFunc(v, func(item any) bool { return tellsFailure(item, sent) })
 	case map[string]any:
 		for name, inner := range v {
-			alone := inner == "" && len(v) == 1 && saysFailure.MatchString(name) // the failure of a tool that said nothing
+			alone := inner == "" && len(v) == 1 && check.SaysError.MatchString(name) // the failure of a tool that said nothing
 			if !namesTool[name] && (alone || tellsFailure(inner, sent) || isTrue(name, inner)) {
 				return true
 			}
@@ -215,5 +213,5 @@ func isTrue(name string, value any) bool {
 	case "success", "ok":
 		return value == false
 	}
-	return saysFailure.MatchString(name) && value != nil && value != false && value != "" && value != json.Number("0")
+	return check.SaysError.MatchString(name) && value != nil && value != false && value != "" && value != json.Number("0")
 }

@@ -1,42 +1,30 @@
 package always
 
 import (
-	"context"
-	"errors"
-	"io"
-	"net/http"
 	"regexp"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// aboutMedia and aboutNames match the refusals of a provider that a correct client may cause: it need not know what its
-// model takes. aboutForm matches those about the form of a block. acceptedName matches the names of tools that every
-// provider accepts.
-var (
-	aboutForm    = regexp.MustCompile(`(?i)supported values|in base64`)
-	aboutMedia   = regexp.MustCompile(`(?i)image|audio|\bmedia|mime|modalit|inline_?data`)
-	aboutNames   = regexp.MustCompile(`(?i)name|pattern`)
-	acceptedName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
-)
+// acceptedName matches the names of tools that every provider accepts.
+var acceptedName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
 
 // refused returns the verdict for a request that has what the server sent, and that the provider refused; nil if the
-// client is not to blame: it asked again, or the provider does not take what the server sent.
+// client is not to blame: it asked again, or the provider does not take what the server sent. A client need not know
+// which media and names its model takes.
 func refused(r *evidence.Round, x *evidence.Exchange) *check.Verdict {
-	why := x.End.Refused
-	media := aboutMedia.MatchString(why) && !aboutForm.MatchString(why)
-	if why == "" || x != r.LastExchange() || media && hasMediaAnywhere(r.Params) ||
-		hasOddNames(r.Params) && aboutNames.MatchString(why) || !canBeAccepted(r.Raw, x.Dialect) {
+	media := x.End.RefusedFor == trace.RefusedForMedia && hasMediaAnywhere(r.Params)
+	if x.End.Refused == "" || x != r.LastExchange() || media ||
+		hasOddNames(r.Params) && hasOddNames(x.Request) || !canBeAccepted(r.Params, x.Request.Dialect) {
 		return nil
 	}
 	return check.Instead(check.Fail("sampling request %d: expected a request that the model accepts, it refused: %s", r.N,
-		evidence.Clip(why)).At(r.Asked, x.Place))
+		evidence.Clip(x.End.Refused)).At(r.Asked, x.Place))
 }
 
 func hasMediaAnywhere(params *dialect.Request) bool {
@@ -54,23 +42,8 @@ func hasOddNames(params *dialect.Request) bool {
 		})
 }
 
-// canBeAccepted reports whether the provider accepts the sampling request as the built-in client writes it.
-func canBeAccepted(raw []byte, provider string) bool {
-	params, err := jsonvalue.ReadObject(raw)
-	if err != nil {
-		return false
-	}
-	accepted := false
-	m := model.New(model.Options{Dialect: provider, URL: "http://model", Plain: true, HTTP: &http.Client{
-		Transport: transport(func(r *http.Request) (*http.Response, error) {
-			body, err := io.ReadAll(r.Body)
-			accepted = err == nil && llm.Check(provider, r.URL.Path, body) == nil
-			return nil, errors.New("no model is there")
-		})}})
-	_, _ = m.Sample(context.Background(), params) // It fails after the request.
-	return accepted
+// canBeAccepted reports whether the provider accepts the sampling request in the form that its codec gives it.
+func canBeAccepted(params *dialect.Request, provider string) bool {
+	path, body, err := llm.EncodeRequest(provider, params)
+	return err == nil && llm.Check(provider, path, body) == nil
 }
-
-type transport func(r *http.Request) (*http.Response, error)
-
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }

@@ -146,7 +146,7 @@ func TestAMalformedRequestCostsNoModelCall(t *testing.T) {
 			malformedAfter(func(s *session) { unmarked(s); s.Refuses(-32602, "no role").PassesBarrier() }),
 			"unmarked request"),
 		passes("an earlier model request of no case", func(s *session) { unmarked(s); malformedRefused(s) }),
-		unsupported("a model call may still come", malformedNothing, "could still have come"),
+		unobserved("a model call may still come", malformedNothing, "could still have come"),
 		crashes,
 	)
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 )
@@ -23,10 +22,6 @@ func HowRefused(ev *evidence.Case, r *evidence.Round) string {
 	}
 	return ""
 }
-
-// tooMany matches the words by which a client says that it handles only so many requests at once.
-var tooMany = regexp.MustCompile(
-	`(?i)busy|concurren|parallel|in (progress|flight)|already|another|at a time|many|limit`)
 
 // RefusedBeside returns how the client refused a request because of another one that was open; "" if it did not. A
 // client may limit how many it handles at once (2025-11-25, client/sampling#security-considerations).

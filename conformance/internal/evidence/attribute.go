@@ -61,6 +61,7 @@ func (s *Session) addModelEnd(e *trace.Event) {
 			x.Behind = s.Order[e.Ref()]
 		}
 		x.End = *e.End
+		x.End.RefusedFor = cmp.Or(x.End.RefusedFor, llm.RefusedFor(x.End.Refused)) // older traces have only the words
 	}
 }
 

@@ -2,7 +2,6 @@ package clientloop
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -131,15 +130,13 @@ func fedBack(e *evidence.Case, use *dialect.Block, call *evidence.ToolCall) *che
 	flagged := llm.FactsOf(x.Dialect).ErrorFlag
 	around := strings.ReplaceAll(string(found), sent.Text, "")
 	switch {
-	case sent.IsError && flagged && !given.IsError && !saysFailure.MatchString(around):
+	case sent.IsError && flagged && !given.IsError && !check.SaysError.MatchString(around):
 		return show(check.Fail("expected a failed result of %s, found no sign of the failure", use.Name))
 	case !sent.IsError && given.IsError:
 		return show(check.Fail("expected a successful result of %s, found an error", use.Name))
 	}
 	return nil
 }
-
-var saysFailure = regexp.MustCompile(`(?i)error|fail`)
 
 var finalResult = rule(check.Check{
 	ID:    "final-result",

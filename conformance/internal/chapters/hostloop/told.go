@@ -2,7 +2,6 @@ package hostloop
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -113,7 +112,7 @@ var failingToolTold = rule(check.Check{
 			sent = err.Message
 		}
 		text := dialect.PlainText(found.given.Content) + string(found.given.Raw)
-		if found.given.IsError || saysFailure.MatchString(text) || sent != "" && strings.Contains(text, sent) {
+		if found.given.IsError || check.SaysFailure.MatchString(text) || sent != "" && strings.Contains(text, sent) {
 			return found.Verdict
 		}
 		return check.Fail("expected a result that says that %s failed, found %q", tool,
@@ -122,10 +121,6 @@ var failingToolTold = rule(check.Check{
 			ShowAs("model received", found.next.At(found.given.Path), "%s", evidence.Compact(found.given.Raw))
 	},
 }, "failing-tool", "refused-call")
-
-// saysFailure matches a text that tells of a failure.
-var saysFailure = regexp.MustCompile(`(?i)error|fail|invalid|unknown|unable|cannot|can't|could not|couldn't|refus|` +
-	`not (found|available|valid|allowed)|no such|exist|unexpected|unrecognized|unsupported|missing|denied|wrong|abort`)
 
 // lesson is what became of a tool use that a host cannot execute.
 type lesson struct {
@@ -187,7 +182,7 @@ func ended(e *evidence.Case, said *evidence.Exchange, tool string) check.Verdict
 		return *v
 	}
 	verdict, found := check.Fail, "that it ends the task without an error"
-	if !s.Ended.Clean() || saysFailure.MatchString(s.Ended.Stdout+s.Ended.Stderr) {
+	if !s.Ended.Clean() || check.SaysFailure.MatchString(s.Ended.Stdout+s.Ended.Stderr) {
 		verdict, found = check.Warn, "that it ends the task with an error"
 	}
 	return verdict("expected the host to %s, found %s: %s", what, found, s.Ending()).

@@ -59,8 +59,11 @@ var noModelCall = check.Check{
 	Fix:   "Validate the params against the schema before you call the model.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		v := check.CostsNoModelCall(e)
-		if died := perished(e); died != nil && v.Kind != check.Failed {
+		switch died := perished(e); {
+		case died != nil && v.Kind != check.Failed:
 			return *died
+		case v.Kind == report.Unsupported: // malformed/alive says so
+			v.Kind = report.NotObserved
 		}
 		return v
 	},
