@@ -26,7 +26,7 @@ var ErrTooMany = errors.New("too many values")
 
 // ParseAtMost is [Parse] of a document with at most so many values, itself included.
 func ParseAtMost(raw []byte, values int) (*Node, error) {
-	raw = bytes.TrimSpace(raw)
+	raw = bytes.Trim(raw, " \t\r\n")
 	if !json.Valid(raw) {
 		return nil, errors.New("not JSON")
 	}

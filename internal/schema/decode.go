@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 const (
@@ -27,124 +29,54 @@ func decode(raw []byte) (any, error) {
 	if !utf8.Valid(raw) {
 		return nil, &Error{Message: "not JSON: the text is not valid UTF-8"}
 	}
-	if !json.Valid(raw) {
+	n, err := jsonvalue.ParseAtMost(raw, maxValues)
+	switch {
+	case errors.Is(err, jsonvalue.ErrTooMany):
+		return nil, &Error{Message: fmt.Sprintf("too many values: expected at most %d in one message", maxValues)}
+	case err != nil:
 		return nil, notJSON(raw)
 	}
-	d := decoder{raw: raw}
-	return d.value(nil)
+	return valueOf(n, nil)
 }
 
-// decoder reads valid JSON, so that it needs no bounds checks.
-type decoder struct {
-	raw    []byte
-	i      int // of the next byte
-	values int // the number of values so far
-}
-
-func (d *decoder) space() {
-	for d.i < len(d.raw) && (d.raw[d.i] == ' ' || d.raw[d.i] == '\n' || d.raw[d.i] == '\r' || d.raw[d.i] == '\t') {
-		d.i++
-	}
-}
-
-// more reports whether another member or element follows. If not, it skips the closing bracket.
-func (d *decoder) more() bool {
-	if d.space(); d.raw[d.i] == ',' {
-		d.i++
-		d.space()
-	}
-	if c := d.raw[d.i]; c != '}' && c != ']' {
-		return true
-	}
-	d.i++
-	return false
-}
-
-// value reads the value at a path.
-func (d *decoder) value(at location) (any, error) {
-	d.space()
-	if d.values++; d.values > maxValues {
-		return nil, &Error{Message: fmt.Sprintf("too many values: expected at most %d in one message", maxValues)}
-	}
-	switch d.raw[d.i] {
-	case '{':
-		return d.object(at)
-	case '[':
-		return d.array(at)
-	case '"':
-		return d.text(), nil
-	case 't':
-		d.i += len("true")
-		return true, nil
-	case 'f':
-		d.i += len("false")
-		return false, nil
-	case 'n':
-		d.i += len("null")
+// valueOf returns the value of the node at a path.
+func valueOf(n *jsonvalue.Node, at location) (any, error) {
+	switch n.Type() {
+	case "object":
+		object := make(map[string]any, len(n.Items))
+		for i, name := range n.Names {
+			value, err := valueOf(n.Items[i], append(at, step{name: name}))
+			if err != nil {
+				return nil, err
+			}
+			if _, twice := object[name]; twice {
+				return nil, &Error{Path: at.String(), Message: fmt.Sprintf("property %s appears twice", quote(name))}
+			}
+			object[name] = value
+		}
+		return object, nil
+	case "array":
+		array := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			value, err := valueOf(item, append(at, step{index: i, item: true}))
+			if err != nil {
+				return nil, err
+			}
+			array[i] = value
+		}
+		return array, nil
+	case "string":
+		text, _ := jsonvalue.TextOf([]byte(n.Text))
+		return text, nil
+	case "number":
+		if len(n.Text) > maxDigits {
+			return nil, &Error{Message: fmt.Sprintf("a number has %d characters: expected at most %d", len(n.Text), maxDigits)}
+		}
+		return clampExponent(json.Number(n.Text)), nil
+	case "null":
 		return nil, nil
 	}
-	return d.number()
-}
-
-func (d *decoder) object(at location) (any, error) {
-	object := map[string]any{}
-	for d.i++; d.more(); {
-		name := d.text()
-		_, twice := object[name]
-		d.space()
-		d.i++ // the colon
-		value, err := d.value(append(at, step{name: name}))
-		if err != nil {
-			return nil, err
-		}
-		if twice {
-			return nil, &Error{Path: at.String(), Message: fmt.Sprintf("property %s appears twice", quote(name))}
-		}
-		object[name] = value
-	}
-	return object, nil
-}
-
-func (d *decoder) array(at location) (any, error) {
-	array := []any{}
-	for d.i++; d.more(); {
-		value, err := d.value(append(at, step{index: len(array), item: true}))
-		if err != nil {
-			return nil, err
-		}
-		array = append(array, value)
-	}
-	return array, nil
-}
-
-// text reads a string.
-func (d *decoder) text() string {
-	begin, escapes := d.i, false
-	for d.i++; d.raw[d.i] != '"'; d.i++ {
-		if d.raw[d.i] == '\\' {
-			escapes = true
-			d.i++
-		}
-	}
-	d.i++
-	if !escapes {
-		return string(d.raw[begin+1 : d.i-1])
-	}
-	var text string
-	_ = json.Unmarshal(d.raw[begin:d.i], &text) // valid JSON
-	return text
-}
-
-func (d *decoder) number() (any, error) {
-	begin := d.i
-	for d.i < len(d.raw) && strings.IndexByte("+-.0123456789eE", d.raw[d.i]) >= 0 {
-		d.i++
-	}
-	number := json.Number(d.raw[begin:d.i])
-	if len(number) > maxDigits {
-		return nil, &Error{Message: fmt.Sprintf("a number has %d characters: expected at most %d", len(number), maxDigits)}
-	}
-	return clampExponent(number), nil
+	return n.Text == "true", nil
 }
 
 // notJSON returns why a text is not exactly one JSON value.
