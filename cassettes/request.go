@@ -72,7 +72,7 @@ func withoutBoundary(header http.Header, body string) string {
 }
 
 func (r *request) key() [sha256.Size]byte {
-	return sha256.Sum256(jsonvalue.AppendCanonical(append([]byte(r.kind), 0), r.body))
+	return sha256.Sum256([]byte(r.kind + "\x00" + jsonvalue.Canonical(r.body)))
 }
 
 func objects(v any) []map[string]any {

@@ -23,11 +23,6 @@ func Locate(doc []byte, path string) (start, end int, found bool) {
 	if !json.Valid(doc) {
 		return -1, -1, false
 	}
-	return LocateValid(doc, path)
-}
-
-// LocateValid is [Locate] of a valid document.
-func LocateValid(doc []byte, path string) (start, end int, found bool) {
 	start, end = 0, len(doc)
 	names := steps(path)
 	for i, name := range names {

@@ -35,25 +35,6 @@ func JSONName(raw json.RawMessage) string {
 	return "the number " + string(raw)
 }
 
-// TypeName names the JSON type that decodes into the pointer v, for a message about the expected type.
-func TypeName(v any) string {
-	switch v.(type) {
-	case *string, **string:
-		return "a string"
-	case *bool:
-		return "true or false"
-	case *int64, **int64:
-		return "an integer"
-	case *float64, **float64:
-		return "a number"
-	case *Object, *Members:
-		return "an object"
-	case *[]string:
-		return "an array of strings"
-	}
-	return "an array"
-}
-
 // Object is a JSON object with exact member names. encoding/json accepts "toolUseID" for "toolUseId"; providers do not,
 // and a fake must not hide the mistake. Values are complete JSON without surrounding white space.
 type Object map[string]json.RawMessage

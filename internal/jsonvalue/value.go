@@ -85,10 +85,9 @@ func Number(s string) string {
 
 // Canonical returns the text that is the same for all equal values. A value that is not JSON, but a [fmt.Stringer], is
 // its text, which is equal to no JSON if it is not JSON.
-func Canonical(v any) string { return string(AppendCanonical(nil, v)) }
+func Canonical(v any) string { return string(appendCanonical(nil, v)) }
 
-// AppendCanonical appends [Canonical].
-func AppendCanonical(b []byte, v any) []byte {
+func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
 		b = append(b, '{')
@@ -97,7 +96,7 @@ func AppendCanonical(b []byte, v any) []byte {
 				b = append(b, ',')
 			}
 			b = append(append(b, Marshal(name)...), ':')
-			b = AppendCanonical(b, v[name])
+			b = appendCanonical(b, v[name])
 		}
 		return append(b, '}')
 	case []any:
@@ -106,7 +105,7 @@ func AppendCanonical(b []byte, v any) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = AppendCanonical(b, item)
+			b = appendCanonical(b, item)
 		}
 		return append(b, ']')
 	case json.Number:
