@@ -2,8 +2,6 @@ package basic
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -38,20 +36,6 @@ var extras = harness.Case{
 		return s.Sample(params)
 	},
 	Script: story.Says("Not at all."),
-}
-
-var unknownExtras = check.Check{
-	ID: "unknown-extras", Cases: []string{"extras"},
-	Rule:   "A request with unknown fields and _meta gets a result",
-	Levels: check.Robust, Requests: 1,
-	Cause: "the client decodes params strictly, or passes all of them on to the provider",
-	Fix:   "Ignore unknown fields.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		if a := e.Rounds[0].Result(); a != nil {
-			return check.Pass("a request with unknown fields got a result").At(a.Place)
-		}
-		return noResult(e, e.Rounds[0], "unknown fields")
-	},
 }
 
 // The server sends a tool use and its result, each with a _meta.
@@ -144,51 +128,4 @@ var inContext = harness.Case{
 		return "done", nil
 	},
 	Script: story.Says("Nothing that I could tell."),
-}
-
-var includeContext = check.Check{
-	ID: "include-context", Cases: []string{"context"},
-	Rule:   "Reports which values of includeContext get a result",
-	Levels: check.May, Requests: 2,
-	Cause: "the client may change or omit includeContext",
-	Fix:   nothingToFix,
-	Judge: func(e *evidence.Case) check.Verdict {
-		var became []string
-		for i, value := range contexts {
-			switch n := i + 1; {
-			case n >= len(e.Rounds):
-				became = append(became, value+" was not sent")
-			case e.Rounds[n].Result() != nil:
-				became = append(became, value+" gets a result")
-			default:
-				became = append(became, value+" gets no result")
-			}
-		}
-		return check.Info("%s", strings.Join(became, ", ")).At(e.Rounds[1].Asked)
-	},
-}
-
-var noForeignContext = check.Check{
-	ID: "no-foreign-context", Cases: []string{"context"},
-	Rule:   `With includeContext "none", the model receives nothing from another conversation`,
-	Levels: check.Robust, Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
-	Cause: "one history is kept for all requests, or the host's own conversation is added to each",
-	Fix:   "Send the model only the messages of the request.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[1]
-		for _, x := range r.Model {
-			if x.Request == nil {
-				continue
-			}
-			for _, c := range e.Session.Trace.Header.Cases {
-				for _, other := range evidence.Conversations(x.Request.Body, c.Mark) {
-					if !slices.Contains(r.Conversations, other) {
-						v := check.Fail("expected only this conversation in the model request, found %s, of %s", other, c.ID)
-						return compare(v, r, "", x)
-					}
-				}
-			}
-		}
-		return check.Pass("the model received nothing from another conversation").At(r.LastExchange().Place)
-	},
 }

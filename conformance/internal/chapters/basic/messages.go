@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // The server sends a history. It ends with two messages of the user. The texts begin and end with blanks. They have
@@ -76,27 +75,6 @@ var blocks = harness.Case{
 		return s.Sample(ask)
 	},
 	Script: story.Says("So it is."),
-}
-
-var singleAndArray = check.Check{
-	ID: "single-and-array", Cases: []string{"blocks"},
-	Rule:       "The client MUST accept content as a block and as an array of blocks",
-	Levels:     check.SinceTools(report.Must),
-	Statements: []string{"schema/SamplingMessage"},
-	Requests:   1,
-	Cause:      "the client's message type has only one of the two forms",
-	Fix:        "Read content that is not an array as an array of one block.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		if len(e.Rounds) < 2 {
-			return check.NotSent(e, 2)
-		}
-		r := e.Rounds[1]
-		if r.Result() == nil {
-			return check.Fail("expected a result for an array of one block, as for a block alone%s", e.WhyNoResult(2)).
-				ShowJSON(r.Asked.At("messages[0].content"), r.Raw)
-		}
-		return check.Pass("both forms got a result").At(r.Result().Place)
-	},
 }
 
 // The server sends an image, then a sound, each beside a text.

@@ -26,7 +26,7 @@ var Scenario = check.Scenario{
 		inFlight, unknownRequest, finishedRequest, notWellFormed, crossing, callWhileSampling, callWhileWorking,
 	},
 	Checks: []check.Check{
-		stopsWork, noAnswer, unknownID, finishedID, malformedCancel, cancelNotAnswered, race,
+		stopsWork, noAnswer, unknownID, finishedID, malformedCancel, cancelNotAnswered,
 		callerCancels, modelEnds, endedCall, noRetry, callCancelled, namesOwn, lateResponse,
 	},
 }

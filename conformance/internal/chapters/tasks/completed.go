@@ -1,14 +1,11 @@
 package tasks
 
 import (
-	"encoding/json"
-
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // A task completes. The server asks for the result while the model thinks, and lets the model answer. Then it asks for
@@ -97,26 +94,6 @@ var timestamps = must(check.Check{
 			}
 		}
 		return check.Pass("every response about the task has both times")
-	},
-})
-
-var ttlStated = must(check.Check{
-	ID: "ttl-told", Cases: []string{"answered", "failed"}, Statements: []string{"tasks/28"},
-	Rule:  "The client MUST include ttl in every response to tasks/get, null for no limit",
-	Cause: "ttl is only in the response that creates the task, or is missing if there is no limit",
-	Fix:   "Include ttl, in milliseconds or null, in every response to tasks/get.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		for _, s := range e.Task().States {
-			ttl := s.Object["ttl"]
-			_, isNumber := jsonvalue.Decode(ttl).(json.Number)
-			if s.Source == evidence.TasksGet && !isNumber && string(ttl) != "null" {
-				return check.Fail("expected a number or null as ttl").ShowJSON(s.At("ttl"), ttl)
-			}
-		}
-		if !e.Task().ShownBy(evidence.TasksGet) {
-			return check.NotObserved("no response to tasks/get shows the task%s", e.WhySilent(e.FirstCall))
-		}
-		return check.Pass("responses to tasks/get have a ttl")
 	},
 })
 

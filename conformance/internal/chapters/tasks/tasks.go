@@ -26,7 +26,7 @@ var Scenario = check.Scenario{
 	Revisions: check.NewestLegacy,
 	Cases:     []harness.Case{undeclared, answered, failed, cancelled},
 	Checks: []check.Check{
-		taskIgnored, noTaskCalls, createdTask, timestamps, ttlStated, status, resultBlocks, resultEqualsPlain, relatedTask,
+		taskIgnored, noTaskCalls, createdTask, timestamps, status, resultBlocks, resultEqualsPlain, relatedTask,
 		parameterCounts, unknownTask, listed, endIsFinal, taskCancel, staysCancelled, progressTokenKept,
 	},
 }

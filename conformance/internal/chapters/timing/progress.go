@@ -47,30 +47,6 @@ func reportsProgress(e *evidence.Case) *check.Verdict {
 	return check.Unless(len(e.Session.Progress()) > 0, check.NoProgress())
 }
 
-var progressToken = check.Check{
-	ID: "progress-token", Cases: []string{"progress"},
-	Rule:       "The client MUST report progress only under the token of a request, in the token's type",
-	Levels:     check.InLegacy(report.Must),
-	Statements: []string{"progress/08"}, Requests: 1, Needs: []check.Need{reportsProgress},
-	Cause: "the client uses the id of the request as the token, or writes a token that is a number as a string",
-	Fix:   "Keep the token of _meta as it was written, and return it unchanged.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		for _, note := range e.Session.Progress() {
-			if note.Token == nil {
-				return check.Fail("expected a token in a progress notification, found none").
-					ShowJSON(note.At("params"), note.Raw)
-			}
-			if requestOf(e, note) == nil {
-				sent := e.Rounds[0].Asked.At("_meta.progressToken")
-				return check.Fail("expected the token of a request in a progress notification, found %s",
-					evidence.Compact(note.Token)).ShowAs("server sent", sent, "%s", check.OrMissing(e.Rounds[0].Token())).
-					ShowJSON(note.At("params.progressToken"), note.Token)
-			}
-		}
-		return check.Pass("the client reports progress under the tokens of requests").At(e.Rounds[0].Asked)
-	},
-}
-
 var progressEnds = check.Check{
 	ID: "progress-ends", Cases: []string{"progress"},
 	Rule:       "The client MUST NOT report progress of a request after its response",

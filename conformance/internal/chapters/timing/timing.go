@@ -15,6 +15,6 @@ var Scenario = check.Scenario{
 	Revisions: check.WithTools,
 	Cases:     []harness.Case{stallHeaders, stallMidstream, slow, drip, pinged, progress},
 	Checks: []check.Check{
-		modelStalls, streamStalls, modelSlow, totalLimit, aliveWhileSampling, progressToken, progressEnds,
+		modelStalls, streamStalls, modelSlow, totalLimit, aliveWhileSampling, progressEnds,
 	},
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
@@ -60,47 +59,6 @@ var stopReasonToolUse = check.Check{
 			return check.Pass("the stop reason is a standard one").Show(at, "%q", got)
 		}
 	},
-}
-
-var toolUseBlock = check.Check{
-	ID: "tool-use-block", Cases: []string{"one-tool", "two-turns"}, Statements: check.ToolUseSchema,
-	Rule:   "The client MUST return the model's tool call as a tool_use block with an id, a name, and an object as input",
-	Levels: check.Must, Results: 1, Needs: []check.Need{check.ReadableContent(1), modelUses(1)},
-	Cause: "the provider's arguments are passed on as text, or as null if they are empty; or the call is written as text",
-	Fix:   "Parse the provider's arguments, and send the object as input.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		a := e.Rounds[0].Result()
-		uses := a.Uses()
-		if len(uses) == 0 {
-			said, place, _ := saidBy(e, 1)
-			return check.Fail("expected a tool_use block for the model's tool call, found none").
-				Show(place, "%s", evidence.Describe(evidence.Only(said.Content, dialect.ToolUse))).ShowMembers(a, "content")
-		}
-		for _, use := range uses {
-			if found := flaw(use); found != "" {
-				return check.Fail("expected a tool_use block with an id, a name and an object as input, found %s", found).
-					ShowJSON(a.At(use.Path), use.Raw)
-			}
-		}
-		return check.Pass("the tool_use block is valid").ShowJSON(a.At(uses[0].Path), uses[0].Raw)
-	},
-}
-
-// flaw returns what is wrong with a tool_use block, "" for nothing.
-func flaw(use dialect.Block) string {
-	switch {
-	case use.ID == "":
-		return "no id"
-	case use.Name == "":
-		return "no name"
-	case len(use.Input) == 0:
-		return "no input"
-	case use.Input[0] == '"':
-		return "the input as a string: " + evidence.Compact(use.Input)
-	case use.Input[0] != '{':
-		return "the input " + evidence.Compact(use.Input)
-	}
-	return ""
 }
 
 // The model says something, then uses a tool.

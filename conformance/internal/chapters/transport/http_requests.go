@@ -63,35 +63,3 @@ func named(id, name string) harness.Case {
 	return story.Delivered(harness.Case{ID: id, Name: name, Carrier: server.PromptsGet,
 		Revisions: check.Modern}, askOnce())
 }
-
-var headerValue = check.Check{
-	ID: "header-value", Levels: check.InModern(report.Must), Whole: true,
-	Cases:      []string{"encoded-name", "look-alike-name"},
-	Rule:       "The client MUST encode a name in Mcp-Name as =?base64?…?= if it is not plain ASCII, or looks encoded",
-	Statements: []string{"streamable-http/11", "streamable-http/19", "streamable-http/20", "streamable-http/21"},
-	Needs:      []check.Need{overHTTP, carrierSent},
-	Cause:      "the client sends the name unencoded, or writes the markers in capitals",
-	Fix:        "If a name is not ASCII, or begins with =?base64? and ends with ?=, send its UTF-8 as =?base64?<Base64>?=.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		value, ok := e.Session.Trace.Find(e.FirstCall).Frame.HTTP.Header["Mcp-Name"]
-		if !ok {
-			return check.Fail("expected the header Mcp-Name in a %s, found none", e.Case.Carrier).At(e.CallPlace())
-		}
-		decoded, err := server.DecodeHeaderValue(value)
-		switch {
-		case err != nil:
-			return check.Fail("expected a valid Mcp-Name in a %s: it %v", e.Case.Carrier, err).
-				Show(e.CallPlace(), "Mcp-Name: %q", value)
-		case decoded != e.Case.Tool:
-			return check.Fail("expected the name %q in the Mcp-Name of a %s, found %q", e.Case.Tool, e.Case.Carrier, decoded).
-				Show(e.CallPlace(), "Mcp-Name: %q", value)
-		}
-		return check.Pass("Mcp-Name has the name, encoded")
-	},
-}
-
-func carrierSent(e *evidence.Case) *check.Verdict {
-	return check.Unless(e.Session.Trace.Find(e.FirstCall) != nil,
-		check.Unsupported("the client never sent %s: make it use the prompts of MCP_CONFORMANCE_CONTEXT "+
-			"(Env.Prompts), or declare that it has none (--has tools-only)", e.Case.Carrier))
-}

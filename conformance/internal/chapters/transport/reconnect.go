@@ -170,25 +170,3 @@ var retryHonoured = check.Check{
 		return check.Pass("the client waited for the time in retry")
 	},
 }
-
-var answersOnce = check.Check{
-	ID: "answers-once", Rule: "The client MUST send exactly one response per request, even after it resumed the stream",
-	Levels: must, Cases: []string{"disconnect"}, Statements: []string{"basic/05"},
-	Needs: []check.Need{overHTTP, connectionClosed, clientReturned},
-	Cause: "the client resumes from an event that it had received, and responds to the same requests again",
-	Fix:   "Keep the id of the last event of each stream, and remember the ids of answered requests.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		c := resumptionOf(e)
-		for _, r := range e.Rounds {
-			if len(r.Answers) > 1 {
-				return c.showReturn(check.Fail("expected 1 response per request, found %d", len(r.Answers))).
-					Show(r.Answers[0].Place, "the first").Show(r.Answers[1].Place, "one more")
-			}
-		}
-		if len(e.Rounds) == 0 || len(e.Rounds[0].Answers) == 0 {
-			return check.NotObserved("the client did not respond to the request that was pending when the connection closed%s",
-				e.WhyNoResult(1))
-		}
-		return check.UnsettledSince(e, at(c.returned, "GET")).Or(check.Pass("the client sent one response per request"))
-	},
-}

@@ -22,8 +22,8 @@ var Scenario = check.Scenario{
 	Cases: slices.Concat([]harness.Case{plain, getStream, postStream, sameID, repeated, events, rareEvents, disconnect,
 		lostSession, encodedName, lookAlikeName, pipe, pipeEnd, together}, versionCases),
 	Checks: []check.Check{
-		onPostStream, onGETStream, acceptsJSON, idCollision, duplicateRequest, reconnects, retryHonoured, answersOnce,
-		sessionLost, handlersSurvive, endsSession, sseDetails, sseRare, headerValue, overPipe, stderrIsNoError, pipeEnds,
+		onPostStream, onGETStream, acceptsJSON, idCollision, duplicateRequest, reconnects, retryHonoured,
+		sessionLost, handlersSurvive, endsSession, sseDetails, sseRare, overPipe, stderrIsNoError, pipeEnds,
 		restarts, shutsDown, batch, VersionListed, otherVersion,
 	},
 }
