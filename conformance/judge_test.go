@@ -40,56 +40,56 @@ func TestPreconditionsDecideWhetherACaseIsJudged(t *testing.T) {
 		message     string
 		in          []server.Revision
 	}{
-		{"never connected", "tool-use/tool-use-block", idle(func(*tracetest.Story) {}),
+		{"never connected", "tool-use/stop-reason-tooluse", idle(func(*tracetest.Story) {}),
 			report.NotObserved, "the client never used the server (see client/connects)", nil},
-		{"never called", "tool-use/tool-use-block", idle(func(s *tracetest.Story) { s.Connects() }),
+		{"never called", "tool-use/stop-reason-tooluse", idle(func(s *tracetest.Story) { s.Connects() }),
 			report.NotObserved, "the client never called the tool tool-use-one-tool", nil},
-		{"speaks another revision", "tool-use/tool-use-block", idle(func(s *tracetest.Story) {
+		{"speaks another revision", "tool-use/stop-reason-tooluse", idle(func(s *tracetest.Story) {
 			s.Frame("", trace.FromClient, 0,
 				`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)
 		}), report.NotApplicable, "the client does not speak %s: it tried 2024-11-05", nil},
-		{"speaks the other era", "tool-use/tool-use-block", idle(func(s *tracetest.Story) {
+		{"speaks the other era", "tool-use/stop-reason-tooluse", idle(func(s *tracetest.Story) {
 			s.Frame("", trace.FromClient, 0,
 				`{"jsonrpc":"2.0","id":1,"method":"server/discover",`+
 					`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
 		}), report.NotApplicable, "the client does not speak 2025-11-25: it tried 2026-07-28", tracetest.InA},
-		{"withheld", "tool-use/tool-use-block",
+		{"withheld", "tool-use/stop-reason-tooluse",
 			began(func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }),
 			report.NotObserved, "the client does not declare sampling.tools here, but declares it elsewhere", nil},
-		{"incomplete trace", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"incomplete trace", "tool-use/stop-reason-tooluse", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Trace.Whole, s.Trace.Dropped = false, 3
 		}), report.NotObserved, "the trace is incomplete: 3 events were over the recorder's limit", nil},
-		{"a harness error", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"a harness error", "tool-use/stop-reason-tooluse", began(func(s *tracetest.Story) {
 			s.Marks(trace.MarkHarnessError, "a frame was wrong").Marks(trace.MarkHarnessError, "and another")
 		}), report.HarnessError, "the harness broke the protocol: a frame was wrong; and another", nil},
-		{"a harness error in an incomplete trace", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"a harness error in an incomplete trace", "tool-use/stop-reason-tooluse", began(func(s *tracetest.Story) {
 			s.Marks(trace.MarkHarnessError, "a frame was wrong")
 			s.Trace.Whole = false
 		}), report.HarnessError, "the harness broke the protocol: a frame was wrong", nil},
-		{"refused by the server", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"refused by the server", "tool-use/stop-reason-tooluse", began(func(s *tracetest.Story) {
 			s.Frame(s.CaseID, trace.ToClient, 400,
 				`{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Name is missing"}}`)
 		}), report.NotObserved, "the server refused the call with HTTP 400", nil},
-		{"no sampling request", "tool-use/tool-use-block", began(func(*tracetest.Story) {}),
+		{"no sampling request", "tool-use/stop-reason-tooluse", began(func(*tracetest.Story) {}),
 			report.NotObserved, "the server did not send sampling request 1", nil},
-		{"no response", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()) }),
+		{"no response", "tool-use/stop-reason-tooluse", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()) }),
 			report.NotObserved, "no result for sampling request 1: no response to request 1", nil},
-		{"an error response", "tool-use/tool-use-block",
+		{"an error response", "tool-use/stop-reason-tooluse",
 			began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Refuses(-1, "no") }),
 			report.NotObserved, `no result for sampling request 1: error response to request 1: "no" (code -1)`, tracetest.InA},
-		{"interrupted", "tool-use/tool-use-block",
+		{"interrupted", "tool-use/stop-reason-tooluse",
 			began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}) }),
 			report.NotObserved, "the run was interrupted before the case was over", nil},
-		{"interrupted after its end", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"interrupted after its end", "tool-use/stop-reason-tooluse", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Marks(trace.MarkHandlerEnded, "").Ends(trace.Process{Interrupted: true})
-		}), report.Pass, "the tool_use block is valid", nil},
-		{"its handler ended by the interrupt", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		}), report.Pass, "the stop reason is a standard one", nil},
+		{"its handler ended by the interrupt", "tool-use/stop-reason-tooluse", began(func(s *tracetest.Story) {
 			s.Asks(tracetest.AskingForFlight()).Add("", trace.Event{Mark: &trace.Mark{Name: trace.MarkEnding}})
 			s.Marks(trace.MarkHandlerEnded, "context canceled").Ends(trace.Process{Interrupted: true})
 		}), report.NotObserved, "the run was interrupted before the case was over", nil},
-		{"ended by the interrupt", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"ended by the interrupt", "tool-use/stop-reason-tooluse", began(func(s *tracetest.Story) {
 			s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}).Marks(trace.MarkHandlerEnded,
 				"context canceled")
 		}), report.NotObserved, "the run was interrupted before the case was over", nil},

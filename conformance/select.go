@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/replaced"
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
@@ -30,6 +31,9 @@ func (e *SelectionError) Error() string {
 		return "the selection has no case in the revisions that are run"
 	}
 	text := fmt.Sprintf("%q matches no scenario, case or check", e.Pattern)
+	if rule := replaced.Rules[e.Pattern]; rule != "" {
+		return fmt.Sprintf("%s: %s replaced it", text, rule)
+	}
 	if len(e.Nearest) > 0 {
 		text += "; did you mean " + strings.Join(e.Nearest, ", ") + "?"
 	}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -14,8 +15,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/replaced"
 )
 
 // chosen returns the cases that a selection plays in a revision, and the checks that it judges, without those of every
@@ -76,17 +79,17 @@ func TestASelectionChoosesCasesAndChecks(t *testing.T) {
 		"all of a scenario":    {[]string{"basic/*"}, nil, everyCaseOf("basic"), basicChecks},
 		"a check": {[]string{"parallel/results-reach-model"}, nil, []string{"parallel/two-cities"},
 			[]string{"parallel/results-reach-model"}},
-		"a check of two cases": {[]string{"tool-use/tool-use-block"}, nil,
-			[]string{"tool-use/one-tool", "tool-use/two-turns"}, []string{"tool-use/tool-use-block"}},
+		"a check of two cases": {[]string{"declare/over-declared"}, nil,
+			[]string{"declare/sampling", "declare/tools"}, []string{"declare/over-declared"}},
 		"checks by a glob": {[]string{"parallel/results-*"}, nil,
 			[]string{"parallel/two-cities"}, []string{"parallel/results-reach-model"}},
 		"a case": {[]string{"tool-use/says-stop"}, nil, []string{"tool-use/says-stop"},
 			[]string{"tool-use/stop-beside-calls"}},
 		"cases by a glob": {[]string{"parallel/late*"}, nil, []string{"parallel/late-fragment"},
 			[]string{"parallel/late-delta"}},
-		"a case and a check": {[]string{"parallel/late-fragment", "tool-use/tool-use-block"}, nil,
-			[]string{"tool-use/one-tool", "tool-use/two-turns", "parallel/late-fragment"},
-			[]string{"tool-use/tool-use-block", "parallel/late-delta"}},
+		"a case and a check": {[]string{"parallel/late-fragment", "declare/over-declared"}, nil,
+			[]string{"declare/sampling", "declare/tools", "parallel/late-fragment"},
+			[]string{"declare/over-declared", "parallel/late-delta"}},
 		"all but scenarios": {nil, scenariosBut("tool-use"), everyCaseOf("tool-use"), everyCheckOf("tool-use")},
 		"a scenario less checks": {[]string{"parallel"},
 			[]string{"parallel/*result*", "parallel/*delta", "parallel/late*", "parallel/[it]*ed", "parallel/re*-*",
@@ -171,7 +174,7 @@ func TestARevisionPlaysItsOwnCases(t *testing.T) {
 		require.Equal(t, []string{"declare", "basic", "malformed", "cancel", "provider-errors", "consent", "transport"},
 			slices.Compact(scenarios))
 	}
-	cases, _ := chosen(t, server.V20260728, []string{"basic/no-array-before-a"}, nil)
+	cases, _ := chosen(t, server.V20260728, []string{"cancel/stops-work"}, nil)
 	require.Empty(t, cases, "the check has no level in the revision")
 	cases, _ = chosen(t, server.V20260728, nil, nil)
 	require.NotContains(t, cases, "basic/ids", "the revision has no requests of the server")
@@ -250,5 +253,17 @@ func TestTheLevelsAreKnown(t *testing.T) {
 				require.Contains(t, report.Levels(), level, "%s/%s in %s", s.ID, c.ID, revision)
 			}
 		}
+	}
+}
+
+func TestDeletedChecksNameTheRuleThatReplacedThem(t *testing.T) {
+	names := allNames()
+	for old, rule := range replaced.Rules {
+		require.NotContains(t, names, old)
+		require.Contains(t, names, rule)
+		_, err := newSelection([]string{old}, nil, nil)
+		require.EqualError(t, err, fmt.Sprintf("%q matches no scenario, case or check: %s replaced it", old, rule))
+		_, err = (&baseline.Entry{Check: old, Messages: []string{"x"}, Reason: "y"}).Validate(BaselineChecks())
+		require.EqualError(t, err, fmt.Sprintf("unknown check %q: %s replaced it", old, rule))
 	}
 }

@@ -119,7 +119,7 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 			"always/model-was-given":       fail,
 			"parallel/results-reach-model": fail, "loop/three-rounds": unseen}},
 		"invented answers": {edit: mutants.Edit{ModelReply: inventedAnswers}, config: reference.Config{Plain: true},
-			cases: talk, some: true, want: verdicts{"always/server-was-given": fail, "tool-use/tool-use-block": fail}},
+			cases: talk, some: true, want: verdicts{"always/server-was-given": fail}},
 		"decomposed letters": {edit: mutants.Edit{Result: decomposedText}, cases: talk,
 			want: verdicts{"always/server-was-given": fail}},
 		"answers that are not JSON-RPC": {edit: mutants.Edit{Out: answersDoNotParse}, revisions: legacy,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/replaced"
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
@@ -111,6 +112,9 @@ func (e *Entry) validateNames(known Checks) (member string, err error) {
 
 func unknown(what, name string, known []string) error {
 	text := fmt.Sprintf("unknown %s %q", what, name)
+	if rule := replaced.Rules[name]; rule != "" {
+		return fmt.Errorf("%s: %s replaced it", text, rule)
+	}
 	if near := words.DidYouMean(name, known); near != "" {
 		text += "; " + near
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 func TestUnknownFieldsAreIgnored(t *testing.T) {
-	basicJudges(t, "unknown-extras", "extras",
+	rules(t, "answered", "basic/extras",
 		passes("a result", tracetest.Right),
 		legacy(fails("an error", func(s *session) { basicRefusing(s); s.PassesBarrier() }, `"no" (code -1)`)),
-		legacy(unobserved("a client that returns only errors", basicRefusing, "basic/answered")),
+		legacy(inapplicable("a client that returns only errors", basicRefusing, "no result")),
 	)
 }
 
@@ -59,21 +59,10 @@ func TestContextOfOtherConversations(t *testing.T) {
 			s.Asks(ask(2, "What do you know?")).Prompts(ask(2, "What do you know?"+more)).Answers(whole)
 		}
 	}
-	basicJudges(t, "no-foreign-context", "context",
+	rules(t, "model-was-given", "basic/context",
 		passes("nothing", leaks("")),
-		passes("the client's own words", leaks(" It is noon. mk is a word.")),
 		passes("the mark of this conversation", leaks(" (conversation "+mark+"n2)")),
-		fails("the conversation before", leaks(" (conversation "+mark+"n1)"), "found "+mark+"n1, of basic/context"),
-		fails("a conversation with a longer number", leaks(" (conversation "+mark+"n21)"), "found "+mark+"n21,"),
-	)
-	basicJudges(t, "include-context", "context",
-		informs("all get results", func(s *session) {
-			leaks("")(s)
-			for n := 3; n < 5; n++ {
-				s.Asks(ask(n, "?")).Prompts(ask(n, "?")).Answers(whole)
-			}
-		}, "none gets a result, thisServer gets a result, allServers gets a result"),
-		legacy(informs("one is refused", func(s *session) { leaks("")(s); s.Asks(ask(3, "?")).Refuses(-1, "no") },
-			"none gets a result, thisServer gets no result, allServers was not sent")),
+		fails("the conversation before", leaks(" (conversation "+mark+"n1)"), `the text "`+mark+`n1" of another`),
+		fails("a conversation with a longer number", leaks(" (conversation "+mark+"n21)"), `the text "`+mark+`n21" of another`),
 	)
 }

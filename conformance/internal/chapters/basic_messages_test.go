@@ -23,13 +23,13 @@ func user(blocks ...any) server.SamplingMessage {
 
 func TestContentIsABlockOrAnArray(t *testing.T) {
 	single, ofOne := tracetest.Asking(basic.BlockText), params(user(server.Text(basic.BlockText)))
-	basicJudges(t, "single-and-array", "blocks",
+	rules(t, "answered", "basic/blocks",
 		passes("both get results", func(s *session) { tracetest.Asked(single, whole)(s); tracetest.Asked(ofOne, whole)(s) }),
 		legacy(fails("the array gets an error", func(s *session) {
 			tracetest.Asked(single, whole)(s)
 			s.Asks(ofOne).Refuses(-32602, "content: want an object")
 		}, `"content: want an object" (code -32602)`)),
-		unobserved("the block gets no result", basicSilent, "sampling request 2: no response to request 1"),
+		inapplicable("the block gets no result", basicSilent, "no result"),
 	)
 }
 

@@ -40,7 +40,7 @@ func (s progressStory) reports(token string, values ...string) progressStory {
 }
 
 func TestProgressOfASamplingRequest(t *testing.T) {
-	const token, ends = "time/progress-token", "time/progress-ends"
+	const token, ends = "always/progress-tokens", "time/progress-ends"
 	// during returns steps that report progress of the first of three requests.
 	during := func(values ...string) func(progressStory) {
 		return func(s progressStory) {
@@ -49,7 +49,7 @@ func TestProgressOfASamplingRequest(t *testing.T) {
 	}
 	var tests []tracetest.Test
 	add := func(check, name string, v report.Verdict, message string, steps func(progressStory)) {
-		tests = append(tests, tracetest.Test{Check: check, Name: name, CaseID: "progress", In: tracetest.InA, Verdict: v,
+		tests = append(tests, tracetest.Test{Check: check, Name: name, CaseID: "time/progress", In: tracetest.InA, Verdict: v,
 			Message: message, Steps: func(s *session) { steps(progressStory{s}) }})
 	}
 	for _, check := range []string{token, ends} {
@@ -59,7 +59,7 @@ func TestProgressOfASamplingRequest(t *testing.T) {
 	add(token, "the id of the request", report.Fail, "found 1001", func(s progressStory) {
 		s.asks(`"t"`).reports("1001", "1").answers().PassesBarrier()
 	})
-	add(token, "no token", report.Fail, "found none", func(s progressStory) {
+	add(token, "no token", report.Fail, "", func(s progressStory) {
 		s.reports("", "1").asks("").answers().PassesBarrier()
 	})
 	add(token, "a number as a string", report.Fail, `found "7"`, func(s progressStory) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/timing"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
@@ -14,7 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-var timingCatalogue = check.Catalogue{timing.Scenario}
+var timingCatalogue = check.Catalogue{timing.Scenario, always.Scenario}
 
 // stallStory is a story about a model that keeps the client waiting. Its methods return it.
 type stallStory struct{ *session }

@@ -1,6 +1,7 @@
 package chapters_test
 
 import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/tooluse"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
@@ -14,6 +15,7 @@ import (
 var (
 	toolUseJudges = tracetest.Judging(tooluse.Scenario)
 	toolUseRow    = tracetest.Row
+	rules         = tracetest.Judging(always.Scenario)
 )
 
 var toolUseCatalogue = check.Catalogue{tooluse.Scenario}

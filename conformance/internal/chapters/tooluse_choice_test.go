@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
@@ -44,11 +43,6 @@ func chooses(sent, received string) steps {
 	}
 }
 
-// refusesChoice is a client that refuses a tool choice without asking the model.
-func refusesChoice(choice string) steps {
-	return func(s *session) { s.Asks(choosing(choice)).Refuses(-32603, "refused").OtherwiseAnswers() }
-}
-
 func TestToolChoicesAreAccepted(t *testing.T) {
 	refusedByModel := func(why string) steps {
 		return func(s *session) {
@@ -56,27 +50,18 @@ func TestToolChoicesAreAccepted(t *testing.T) {
 				Refuses(-32603, "the model failed").OtherwiseAnswers()
 		}
 	}
-	toolUseJudges(t, "choice-accepted", "required", append(toolUseRefused(report.Warn, refusesChoice("required")),
+	rules(t, "model-was-given", "tool-use/required",
 		passes("required", chooses("required", "required")),
-		passes("omitted, which another rule judges", chooses("required", "")),
-		openAI(fails("an invalid term", func(s *session) {
-			refusedByModel(`tool_choice is "any"`)(s)
-			s.Calls()
-			booked(s)
-		}, `tool_choice is "any"`)),
-		openAI(inapplicable("the model refuses all tools", refusedByModel("no such tools"), "no such tools")),
-		unsupported("the client refuses everything",
-			func(s *session) { s.Asks(choosing("required")).Refuses(-32603, "no") }, "never asks the model"))...)
-	toolUseJudges(t, "choice-accepted", "none",
-		legacy(warns("the client returns an error", refusesChoice("none"), refusal)))
-	toolUseJudges(t, "choice-empty", "no-mode", append(toolUseRefused(report.Fail, refusesChoice("{}")),
+		openAI(fails("an invalid term", refusedByModel(`tool_choice is "any"`), "expected the tool choice required")))
+	rules(t, "model-was-given", "tool-use/no-mode",
 		passes("as auto", chooses("{}", "auto")),
 		passes("omitted", chooses("{}", "")),
 		native(passes("without a mode", chooses("{}", "{}"))),
-		inapplicable("no tools", func(s *session) {
-			s.Asks(choosing("{}")).Prompts(tracetest.Asking("Book a flight.")).Answers(tracetest.Saying("I cannot."))
-		}, "was offered no tools"),
-		fails("as none", chooses("{}", "none"), "auto in the model request, found none"))...)
+		fails("as none", chooses("{}", "none"), "none"))
+	for _, choice := range []string{"required", "none", "{}"} {
+		rules(t, "answered", "tool-use/required", legacy(fails("refused: "+choice,
+			func(s *session) { s.Asks(choosing(choice)).Refuses(-32603, "refused").PassesBarrier() }, "a refusal without")))
+	}
 }
 
 func TestUnwantedToolUsesDoNotReachTheServer(t *testing.T) {

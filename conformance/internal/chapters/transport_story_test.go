@@ -1,9 +1,11 @@
 package chapters_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/transport"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
@@ -25,10 +27,14 @@ type transportTest struct {
 func transportRun(t *testing.T, caseID string, in []server.Revision, tests []transportTest) {
 	var all []tracetest.Test
 	for _, c := range tests {
-		all = append(all, tracetest.Test{Name: c.name, Check: "transport/" + c.check, CaseID: caseID, In: in,
+		id := c.check
+		if !strings.Contains(id, "/") {
+			id = "transport/" + id
+		}
+		all = append(all, tracetest.Test{Name: c.name, Check: id, CaseID: "transport/" + caseID, In: in,
 			Dialects: tracetest.Native, Verdict: c.verdict, Message: c.message, Steps: inOrder(c.steps...)})
 	}
-	tracetest.Run(t, check.Catalogue{transport.Scenario}, all)
+	tracetest.Run(t, check.Catalogue{transport.Scenario, always.Scenario}, all)
 }
 
 func last(s *session) *trace.Frame { return s.Trace.Events[len(s.Trace.Events)-1].Frame }

@@ -75,7 +75,7 @@ func RequestedCities(a *Answer) []string {
 	return cities
 }
 
-// Arguments returns the input of a tool use, also if it is a JSON text in a string: tool-use/tool-use-block judges its
+// Arguments returns the input of a tool use, also if it is a JSON text in a string: always/server-was-given judges its
 // type.
 func Arguments(use dialect.Block) json.RawMessage {
 	var text string

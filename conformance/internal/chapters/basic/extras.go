@@ -35,7 +35,8 @@ var extras = harness.Case{
 		block["annotations"] = story.Object{"audience": []any{"assistant"}, "priority": 0.5}
 		return s.Sample(params)
 	},
-	Script: story.Says("Not at all."),
+	Script:  story.Says("Not at all."),
+	Barrier: true,
 }
 
 // The server sends a tool use and its result, each with a _meta.

@@ -99,9 +99,10 @@ var unknownID = ignoring(check.Check{
 
 var finishedID = ignoring(check.Check{
 	ID: "finished-id", Cases: []string{"finished-request"},
-	Rule:  "The client SHOULD ignore a cancel of a request that it has responded to",
-	Cause: "the client keeps requests after it has responded, and responds again when they are cancelled",
-	Fix:   "Forget a request when its response is sent. Ignore a cancel that comes later.",
+	Statements: []string{"cancellation/16"},
+	Rule:       "The client SHOULD ignore a cancel of a request that it has responded to",
+	Cause:      "the client keeps requests after it has responded, and responds again when they are cancelled",
+	Fix:        "Forget a request when its response is sent. Ignore a cancel that comes later.",
 })
 
 var malformedCancel = ignoring(check.Check{
@@ -114,7 +115,7 @@ var malformedCancel = ignoring(check.Check{
 // ignoring completes a check that the client ignores the cancels of its case.
 func ignoring(c check.Check) check.Check {
 	c.Levels = check.InLegacy(report.Should)
-	c.Statements = []string{"cancellation/19"}
+	c.Statements = append([]string{"cancellation/19"}, c.Statements...)
 	c.Results, c.Needs, c.Judge = 1, []check.Need{uselessCancelSent}, ignoresCancel
 	return c
 }

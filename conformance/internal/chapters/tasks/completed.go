@@ -224,7 +224,7 @@ var progressTokenKept = must(check.Check{
 			case string(note.Token) == string(story.JSON(t.ID)):
 				return check.Fail("expected the token %s in a progress notification, found the task id", check.OrMissing(token)).
 					ShowJSON(note.At("params.progressToken"), note.Token)
-			case evidence.SameID(token, note.Token): // time/progress-token judges other tokens
+			case evidence.SameID(token, note.Token): // always/progress-tokens judges other tokens
 				if end := e.LongEnded(t, at); end != nil {
 					return check.Fail("expected no progress notification after the task has ended, found one").
 						At(end.Place).ShowJSON(note.Place, note.Raw)

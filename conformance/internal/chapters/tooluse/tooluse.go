@@ -108,8 +108,8 @@ func decodedParams(e *evidence.Case) *check.Verdict {
 		check.NotObserved("the params of sampling request 1 cannot be decoded").At(r.Asked))
 }
 
-// returnsToolUse needs a tool use in the result of the nth sampling request (from 1). The check tool-use-block judges
-// that it is there.
+// returnsToolUse needs a tool use in the result of the nth sampling request (from 1). A rule of every case
+// judges that it is there.
 func returnsToolUse(n int) check.Need {
 	return func(e *evidence.Case) *check.Verdict {
 		if v := modelUses(n)(e); v != nil {
@@ -117,7 +117,7 @@ func returnsToolUse(n int) check.Need {
 		}
 		a := e.Rounds[n-1].Result()
 		return check.Unless(len(a.Uses()) > 0,
-			check.NotObserved("result %d has no tool use %s", n, evidence.See("tool-use/tool-use-block")).ShowResult(a))
+			check.NotObserved("result %d has no tool use %s", n, evidence.See("always/server-was-given")).ShowResult(a))
 	}
 }
 
