@@ -49,7 +49,7 @@ func (k *kind) explain(v check.Verdict) check.Verdict {
 }
 
 var (
-	choiceModes   = []string{"sampling/10", "sampling/11"}
+	choiceModes   = []string{"sampling/10", "sampling/11", "schema/ToolChoice"}
 	messageSchema = []string{"schema/SamplingMessage"}
 )
 

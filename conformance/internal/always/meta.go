@@ -41,7 +41,7 @@ var httpHeaders = check.Check{
 	Rule:   "The headers of every POST MUST repeat the version, the method and, if it has one, the name of its body",
 	Levels: check.InModern(report.Must),
 	Statements: []string{"streamable-http/10", "streamable-http/04", "streamable-http/08", "streamable-http/09",
-		"streamable-http/22"},
+		"streamable-http/11", "streamable-http/19", "streamable-http/20", "streamable-http/21", "streamable-http/22"},
 	Cause: "the headers are set once per connection, or a retry is sent without them",
 	Fix: "Set MCP-Protocol-Version, Mcp-Method and, for tools/call, prompts/get and resources/read, Mcp-Name from the " +
 		"body of each request. Encode a name that is not plain ASCII as =?base64?…?=.",

@@ -40,7 +40,7 @@ var validMessage = check.Check{
 	ID:     "valid-message",
 	Rule:   "A request, a notification or a task of the client MUST be valid against the revision's schema",
 	Levels: check.Must, Negotiated: true,
-	Statements: []string{"basic/messages", "basic/01", "schema/ClientCapabilities", "progress/02"},
+	Statements: []string{"basic/messages", "basic/01", "schema/ClientCapabilities", "progress/02", "tasks/28"},
 	Cause:      "an unset value is written as null, or one kind of request is built without what the others have",
 	Fix:        "Build every message from the types of the schema. Omit what has no value.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {

@@ -28,7 +28,7 @@ func TestEmptyCompletionsBecomeValidContent(t *testing.T) {
 		passes("an empty array", content(`[]`)),
 		old,
 		fails("null", content(`null`), "got null"),
-		fails("a null text", content(`{"type":"text","text":null}`), ),
+		fails("a null text", content(`{"type":"text","text":null}`)),
 		fails("a block without text", content(`{"type":"text"}`), "missing property 'text'"),
 		fails("no content", content(``), "missing property 'content'"),
 		legacy(passes("an error", func(s *session) { basicRefusing(s); s.PassesBarrier() })),

@@ -64,7 +64,7 @@ func TestValidateReportsEachMistake(t *testing.T) {
 		"check without Judge":     {one(func(c *Check) { c.Judge = nil }), required},
 		"check without levels": {one(func(c *Check) { c.Levels = nil }), required +
 			"; check s/one: no level in any revision of the scenario"},
-		"check of another revision": {one(func(c *Check) { c.Levels = in(report.Robust, server.V20250618) }),
+		"check of another revision": {one(func(c *Check) { c.Levels = BeforeTools(report.Robust) }),
 			"check s/one: no level in any revision of the scenario"},
 		"unknown case": {two(func(c *Check) { c.Cases = []string{"c"} }), "check s/two: unknown case c"},
 		"unknown statement": {one(func(c *Check) { c.Statements = []string{"none/1"} }),
