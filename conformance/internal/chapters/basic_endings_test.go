@@ -27,7 +27,7 @@ func TestEmptyCompletionsBecomeValidContent(t *testing.T) {
 		passes("a text of the client's own", content(`{"type":"text","text":"(nothing)"}`)),
 		passes("an empty array", content(`[]`)),
 		old,
-		fails("null", content(`null`), "got null"),
+		fails("null", content(`null`), "found null"),
 		fails("a null text", content(`{"type":"text","text":null}`)),
 		fails("a block without text", content(`{"type":"text"}`), "missing property 'text'"),
 		fails("no content", content(``), "missing property 'content'"),

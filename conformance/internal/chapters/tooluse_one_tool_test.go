@@ -30,8 +30,8 @@ func TestToolUseBlocksAreValid(t *testing.T) {
 	uses("id", "", "missing property 'id'")
 	uses("name", "", "missing property 'name'")
 	uses("input", "", "missing property 'input'")
-	uses("input", `"{}"`, "got string")
-	uses("input", "null", "got null")
+	uses("input", `"{}"`, "found string")
+	uses("input", "null", "found null")
 	rules(t, "valid-result", "tool-use/one-tool",
 		passes("a valid block", booked),
 		passes("no array", holding(whole)),
