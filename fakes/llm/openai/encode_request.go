@@ -18,7 +18,9 @@ func (c chat) EncodeRequest(r *dialect.Request) (*url.URL, []byte) {
 		messages = append(messages, jsonvalue.Ordered("role", "system", "content", r.System))
 	}
 	for _, m := range codecs.MessagesFor(r, dialect.OpenAIChat) {
-		results, others := codecs.SplitResults(m.Content, func(_, b *dialect.Block) bool { return b.Type == dialect.Text })
+		results, others := codecs.SplitResults(m.Content, func(_, b *dialect.Block) bool {
+			return b.Type == dialect.Text
+		})
 		for _, b := range results {
 			role, name := "tool", any(jsonvalue.Absent)
 			if b.ID == "" {

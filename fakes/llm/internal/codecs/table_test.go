@@ -16,8 +16,8 @@ func TestTablesReadAndCheck(t *testing.T) {
 		return &dialect.Error{Message: fmt.Sprintf(format, args...)}
 	}
 	api := &API{
-		Table: NewTable("request\n\tmodel:string! n:integer[1,4] t:number[,1.5] stop:text|strings as:[]a\n\tany none:string^\n" +
-			"a\n\ttype:string!{x,y}\na/x\n\ttype only:bool\na/*\n\ttype rest:strings\n"),
+		Table: NewTable("request\n\tmodel:string! n:integer[1,4] t:number[,1.5] stop:text|strings as:[]a\n" +
+			"\tany none:string^\n" + "a\n\ttype:string!{x,y}\na/x\n\ttype only:bool\na/*\n\ttype rest:strings\n"),
 		Unreadable: func(_ []byte, err error) *dialect.Error { return refusal("unreadable %t", err != nil) },
 		WrongType: func(path, expected string, found json.RawMessage) *dialect.Error {
 			return refusal("%s: expected %s, found %s", path, expected, found)
