@@ -1,6 +1,9 @@
 package server
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 type callParams struct {
 	method         string
@@ -22,8 +25,9 @@ func (s *Server) readCall(m *message) (callParams, *serverTool, *RPCError) {
 	name, named := m.params.text(member)
 	tool := s.byName[method+" "+name]
 	p := callParams{method: method, arguments: m.params["arguments"], meta: m.meta}
-	if version, modern := m.meta.text(metaVersion); modern {
-		p.stateMember = Revision(version).StateMember()
+	if len(s.modern) > 0 {
+		version, _ := m.meta.text(metaVersion)
+		p.stateMember = cmp.Or(Revision(version).StateMember(), s.modern[0].StateMember())
 		p.inputResponses, p.state = m.params["inputResponses"], m.params[p.stateMember]
 	}
 	switch {

@@ -75,7 +75,8 @@ func (s *Server) takeRequest(m *inbound) {
 func (s *Server) serveModern(x *exchange, m *inbound) {
 	switch {
 	case *m.Method == "server/discover":
-		s.result(x, m.ID, V20260728, schema.DiscoverResult, s.notCached(map[string]any{
+		revision := slices.Concat(s.modern, only(DefaultRevisions(), true))[0]
+		s.result(x, m.ID, revision, schema.DiscoverResult, s.notCached(map[string]any{
 			"supportedVersions": slices.Concat(s.modern, s.legacy), "capabilities": s.capabilities(),
 		}))
 	case *m.Method == "tools/list":

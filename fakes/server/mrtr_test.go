@@ -291,3 +291,19 @@ func TestHandlerThatReturnsBeforeTheRetryLeavesItUnknown(t *testing.T) {
 		r.requireStory("ask", "call, start, input, end, server result lost, call, server error")
 	})
 }
+
+func TestARetryWithoutAVersionIsOneOfItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, tool("ask", ask))
+		c := r.modern(sampling)
+		asked := c.call(1, "ask").last()
+		reply := c.post(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask",` +
+			retry(t, asked, says("a cat")) + `}}`)
+		require.Equal(t, 400, reply.StatusCode)
+		calls := map[int]bool{}
+		for _, e := range r.trace() {
+			calls[e.Call] = true
+		}
+		require.False(t, calls[2], "the retry is no new call")
+	})
+}
