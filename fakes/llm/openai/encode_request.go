@@ -38,7 +38,8 @@ func (c chat) EncodeRequest(r *dialect.Request) (*url.URL, []byte) {
 		limit = "max_tokens"
 	}
 	return &url.URL{Path: c.base + "/chat/completions"}, jsonvalue.Ordered("model", r.Model, "messages", messages,
-		"tools", jsonvalue.ListOrAbsent(codecs.Functions(r.Tools)), "tool_choice", choiceBody(r, false), limit, jsonvalue.OrAbsent(r.MaxTokens),
+		"tools", jsonvalue.ListOrAbsent(codecs.Functions(r.Tools)),
+		"tool_choice", choiceBody(r, false), limit, jsonvalue.OrAbsent(r.MaxTokens),
 		"temperature", jsonvalue.OrAbsent(r.Temperature), "stop", jsonvalue.ListOrAbsent(r.StopSequences),
 		"stream", jsonvalue.OrAbsent(r.Stream))
 }
