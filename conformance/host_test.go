@@ -96,7 +96,7 @@ func TestWhatAHostAsksBesideItsTaskIsNotJudged(t *testing.T) {
 	}, "consent", "malformed/null-message")
 	for i := range rs.Results {
 		r := &rs.Results[i]
-		require.False(t, r.Failed(true), r.Message)
+		require.False(t, r.Failed(true), "%s %s %s: %s", r.Scenario, r.Check, r.Verdict, r.Message)
 	}
 	require.Len(t, rs.Notes, 1)
 	require.Contains(t, rs.Notes[0], fmt.Sprintf("%d model requests belong to no sample", 2*len(traces)))

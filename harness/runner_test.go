@@ -66,7 +66,7 @@ func TestInvalidCasesAreAnErrorOfTheHarness(t *testing.T) {
 		"rule 1 of mark mkkgzwttak":   {empty},
 		"tool s-a has no":             {{ID: "s/a"}},
 		`mark "mkkgzwttak"`:           {quiet("s/a"), quiet("s/a")},
-		`"s-ä": want 1 to 128 charac`: {quiet("s/ä")},
+		`"s-ä": expected 1 to 128 charac`: {quiet("s/ä")},
 	} {
 		r := harness.Runner{Client: right(), Revision: server.V20251125, Bubble: inBubble(t)}
 		err := r.Run(t.Context(), all, func(*trace.Trace) { t.Error("expected no trace") })
