@@ -62,7 +62,7 @@ var noModelCall = check.Check{
 		switch died := perished(e); {
 		case died != nil && v.Kind != check.Failed:
 			return *died
-		case v.Kind == report.Unsupported: // malformed/alive says so
+		case v.Kind == report.Unsupported && check.Unmarked(e, wrongRequest(e)) == nil: // malformed/alive says so
 			v.Kind = report.NotObserved
 		}
 		return v
