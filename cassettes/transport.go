@@ -48,6 +48,7 @@ func open(name string, s settings) (*Transport, error) {
 // adds reports whether a mode adds to an existing cassette.
 func (m Mode) adds() bool { return m == RecordMissing || m == Update }
 
+// RoundTrip responds from the cassette or, in modes that record, sends the request. It is safe for concurrent use.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.player == nil {
 		return t.send(r)

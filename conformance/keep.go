@@ -210,7 +210,8 @@ func (t *tries) first(ctx context.Context, candidates [][]byte) int {
 			failing = i
 			break
 		}
-		if !known && !slices.ContainsFunc(played, func(o *conversation.Conversation) bool { return string(o.JSON()) == text }) {
+		same := func(o *conversation.Conversation) bool { return string(o.JSON()) == text }
+		if !known && !slices.ContainsFunc(played, same) {
 			played, indexes = append(played, c), append(indexes, i)
 		}
 	}
@@ -233,6 +234,11 @@ func (t *tries) first(ctx context.Context, candidates [][]byte) int {
 	return failing
 }
 
+// hung reports whether the client of a session hung.
+func hung(played *trace.Trace) bool {
+	return slices.ContainsFunc(played.Events, func(e trace.Event) bool { return e.Process != nil && e.Process.Deadline })
+}
+
 // firstFailing plays conversations, in one session if possible, and returns the index of the first that fails the
 // check; -1 if none does.
 func (t *tries) firstFailing(ctx context.Context, all []*conversation.Conversation) (int, error) {
@@ -251,11 +257,7 @@ func (t *tries) firstFailing(ctx context.Context, all []*conversation.Conversati
 	if err := runner.Run(ctx, cases, func(played *trace.Trace) { traces = append(traces, played) }); err != nil {
 		return -1, err
 	}
-	for _, played := range traces {
-		t.hung = t.hung || slices.ContainsFunc(played.Events, func(e trace.Event) bool {
-			return e.Process != nil && e.Process.Deadline
-		})
-	}
+	t.hung = t.hung || slices.ContainsFunc(traces, hung)
 	judged, err := judge.Traces(withGenerated(catalogue(), traces), traces, func(s *check.Scenario, c *check.Check) bool {
 		return s.ID == r.Scenario && c.ID == r.Check
 	})

@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// The causes with which the context of a session ends at its time limit: errTimeUp for a client that hangs, errActive for
-// one that still makes progress. Every other cause means that the run was cancelled.
+// The causes with which the context of a session ends at its time limit: errTimeUp for a client that hangs, errActive
+// for one that still makes progress. Every other cause means that the run was cancelled.
 var (
 	errTimeUp = errors.New("the client's time is up")
 	errActive = fmt.Errorf("%w, while it makes progress", errTimeUp)
@@ -83,9 +83,9 @@ func (p *pulse) see(e *trace.Event) {
 
 func fromClient(e *trace.Event) bool { return e.Frame != nil && e.Frame.Dir == trace.FromClient }
 
-// deadline is the time limit of a session. It starts anew at the client's first message, because a start may take long on
-// a busy machine. A client that makes progress gets more time: up to mostTimes the limit, plus a share for each sampling
-// request.
+// deadline is the time limit of a session. It starts anew at the client's first message, because a start may take long
+// on a busy machine. A client that makes progress gets more time: up to mostTimes the limit, plus a share for each
+// sampling request.
 type deadline struct {
 	limit, perSample time.Duration
 	connected        <-chan struct{}

@@ -63,9 +63,9 @@ func TestInvalidCasesAreAnErrorOfTheHarness(t *testing.T) {
 	empty := quiet("s/a")
 	empty.Script = func(string) []*llm.Rule { return llm.Script(llm.When()) }
 	for want, all := range map[string][]harness.Case{
-		"rule 1 of mark mkkgzwttak":   {empty},
-		"tool s-a has no":             {{ID: "s/a"}},
-		`mark "mkkgzwttak"`:           {quiet("s/a"), quiet("s/a")},
+		"rule 1 of mark mkkgzwttak":       {empty},
+		"tool s-a has no":                 {{ID: "s/a"}},
+		`mark "mkkgzwttak"`:               {quiet("s/a"), quiet("s/a")},
 		`"s-ä": expected 1 to 128 charac`: {quiet("s/ä")},
 	} {
 		r := harness.Runner{Client: right(), Revision: server.V20251125, Bubble: inBubble(t)}

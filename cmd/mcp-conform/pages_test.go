@@ -191,7 +191,7 @@ func runLine(t *testing.T, dir string, env []string, command string) {
 		s := serve(t, "--llm", filepath.Join(dir, "script.yaml"))
 		require.NotEmpty(t, s.printed["OPENAI_BASE_URL"])
 		return
-	case strings.HasPrefix(command, "mcp-conform selftest "): // internal/proof/selftest and internal/proof/faults play them
+	case strings.HasPrefix(command, "mcp-conform selftest "): // internal/proof/selftest and faults play them
 		words := strings.Fields(command)[1:]
 		parser, err := newParser(t.Context(), &cli{}, words, streams{io.Discard, io.Discard}, func(int) {})
 		require.NoError(t, err)

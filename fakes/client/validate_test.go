@@ -14,9 +14,10 @@ import (
 // What is invalid, package validity tests.
 func TestInvalidRequestsAreRefusedWithTheirFirstFault(t *testing.T) {
 	const use = `{"role":"assistant","content":{"type":"tool_use","id":"a","name":"w","input":{}}}`
+	const zero, unanswered = `{"maxTokens":0,"messages":[]}`, `{"maxTokens":1,"messages":[` + use + `]}`
 	for params, want := range map[string]string{
-		`{"maxTokens":0,"messages":[]}`:                                                    "maxTokens: expected a whole number above 0, found 0",
-		`{"maxTokens":1,"messages":[` + use + `]}`:                                         "messages[0].content: expected a result for each tool use",
+		zero:       "maxTokens: expected a whole number above 0, found 0",
+		unanswered: "messages[0].content: expected a result for each tool use",
 		`{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":""}}]}`: "",
 	} {
 		o, err := jsonvalue.ReadObject([]byte(params))

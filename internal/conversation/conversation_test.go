@@ -105,7 +105,8 @@ func TestAnyChoicesMakeAValidConversation(t *testing.T) {
 
 func TestNoChoicesMakeTheSimplestConversation(t *testing.T) {
 	const simplest = `[[{"params":{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":"a"}}]}}]]`
-	for _, chosen := range []string{"{}", "[]", "7", "", `{"steps":[]}`, `{"steps":[{}]}`, `{"steps":[{"exchanges":[{}]}]}`} {
+	for _, chosen := range []string{"{}", "[]", "7", "", `{"steps":[]}`, `{"steps":[{}]}`,
+		`{"steps":[{"exchanges":[{}]}]}`} {
 		require.JSONEq(t, simplest, string(Chosen("2025-11-25", []byte(chosen)).JSON()), chosen)
 	}
 }
@@ -130,7 +131,8 @@ func TestInvalidConversationsAreRejected(t *testing.T) {
 		{`{"params":` + ask + tools + more + one + `}`, "content[0].input"},
 		{`{"params":` + ask + `},"rounds":[{"results":[{"content":[]}]}]}`, "rounds[0].results: expected one for each"},
 		{`{"params":` + ask + `},"hostile":true,"answer":{}}`, "hostile: such a request must be alone"},
-		{`{"params":` + strings.Replace(ask, `"a"`, `" "`, 1) + `}}`, "params: messages[0].content: expected a text, found only blanks"},
+		{`{"params":` + strings.Replace(ask, `"a"`, `" "`, 1) + `}}`,
+			"params: messages[0].content: expected a text, found only blanks"},
 		{`{"params":` + strings.Replace(ask, `{"type":"text","text":"a"}`, `{"type":"image","data":"!","mimeType":"x"}`, 1) +
 			`}}`, "params: messages[0].content.data: expected base64"},
 	} {
@@ -222,7 +224,8 @@ func FuzzGenerate(f *testing.F) {
 	})
 }
 
-// No text crashes Read and Validate, or makes choices of an invalid conversation, and a file that Read reads can be written again.
+// No text crashes Read and Validate, or makes choices of an invalid conversation. A file that Read reads can be written
+// again.
 func FuzzRead(f *testing.F) {
 	for n := range 5 {
 		var b bytes.Buffer

@@ -202,7 +202,7 @@ func (g *generator) messages(tools []tool) []any {
 func (g *generator) question() []any {
 	blocks := []any{said(g.text("text"))}
 	if !g.withTools {
-		g.maybe("image", 10, func() { blocks = []any{g.image("png")} })
+		g.maybe("image", 10, func() { blocks = []any{g.image()} })
 		return blocks
 	}
 	var more func()
@@ -213,8 +213,8 @@ func (g *generator) question() []any {
 		})
 	}
 	more()
-	g.maybe("image first", 15, func() { blocks = append([]any{g.image("png")}, blocks...) })
-	g.maybe("image last", 5, func() { blocks = append(blocks, g.image("png")) })
+	g.maybe("image first", 15, func() { blocks = append([]any{g.image()}, blocks...) })
+	g.maybe("image last", 5, func() { blocks = append(blocks, g.image()) })
 	if g.chance("audio", 2) {
 		blocks = append(blocks, object{"type": "audio", "data": wav, "mimeType": "audio/wav"})
 	}
@@ -274,7 +274,7 @@ func (g *generator) result() Result {
 func (g *generator) piece() object {
 	switch g.number("kind", 20) {
 	case 0, 1:
-		return g.image("png")
+		return g.image()
 	case 2:
 		return object{"type": "resource", "resource": object{"uri": "file:///notes.txt", "mimeType": "text/plain",
 			"text": g.text("text")}}

@@ -97,7 +97,8 @@ var parameters = []parameter{
 	{object{"type": "string", "description": "a city, \"quoted\" <or not>", "minLength": 1},
 		func(c *choices) any { return c.text("text") }},
 	{object{"type": "integer"}, func(c *choices) any { return oneOf(c, "value", 0, 0, -1, 7, int64(1)<<53-1) }},
-	{object{"type": "number", "minimum": -1000.5}, func(c *choices) any { return oneOf[any](c, "value", 0, 0, 0.5, 1e-7, 3) }},
+	{object{"type": "number", "minimum": -1000.5},
+		func(c *choices) any { return oneOf[any](c, "value", 0, 0, 0.5, 1e-7, 3) }},
 	{object{"type": "boolean"}, func(c *choices) any { return c.chance("value", 30) }},
 	{object{"type": []string{"string", "null"}}, func(c *choices) any { return oneOf[any](c, "value", nil, nil, "x") }},
 	{object{"type": "string", "enum": []string{"celsius", "fahrenheit", ""}}, func(c *choices) any {
@@ -214,8 +215,8 @@ const (
 	wav = "UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACA/wDAQKBggA=="
 )
 
-func (c *choices) image(name string) object {
-	if c.chance(name, 50) {
+func (c *choices) image() object {
+	if c.chance("png", 50) {
 		return object{"type": "image", "data": png, "mimeType": "image/png"}
 	}
 	return object{"type": "image", "data": gif, "mimeType": "image/gif"}

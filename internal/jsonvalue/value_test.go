@@ -13,7 +13,8 @@ func FuzzNumbersAreEqualByTheirDigits(f *testing.F) {
 	f.Add("-0", "0.000e5")
 	f.Add("1e999999999999", "1e-30")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if !json.Valid([]byte(a)) || !json.Valid([]byte(b)) || strings.ContainsAny(a+b, "\"[{ntf \r\n\t") || len(a)+len(b) > 40 {
+		if !json.Valid([]byte(a)) || !json.Valid([]byte(b)) ||
+			strings.ContainsAny(a+b, "\"[{ntf \r\n\t") || len(a)+len(b) > 40 {
 			return
 		}
 		r, okR := new(big.Rat).SetString(exponentOf(a))

@@ -1,6 +1,6 @@
-// Package validity says what is wrong with the params of a sampling request: by the schema of the revision, by the rules
-// of tool uses and results, which a schema cannot express, and by what no model accepts. A client refuses such requests,
-// a check requires no answer to them, and a generator avoids or wants them.
+// Package validity says what is wrong with the params of a sampling request: by the schema of the revision, by the
+// rules of tool uses and results, which a schema cannot express, and by what no model accepts. A client refuses such
+// requests, a check requires no answer to them, and a generator avoids or wants them.
 package validity
 
 import (
@@ -122,7 +122,8 @@ func withoutIgnorable(name string, value any) any {
 // the client may serve it. Of several violations of the schema it returns one, and then nothing else. Members that a
 // client may ignore are not checked.
 func Check(revision string, params map[string]any) []Fault {
-	if err := schema.Validate(revision, schema.CreateMessageRequestParams, jsonvalue.Marshal(withoutIgnorable("", params))); err != nil {
+	raw := jsonvalue.Marshal(withoutIgnorable("", params))
+	if err := schema.Validate(revision, schema.CreateMessageRequestParams, raw); err != nil {
 		f := Fault{Kind: BadSchema, Message: err.Error()}
 		var at *schema.Error
 		if errors.As(err, &at) {

@@ -253,7 +253,8 @@ func TestUnusualRequests(t *testing.T) {
 		"a link without an address": {[]string{question, assistant(useA),
 			user(resultWith(`{"type":"resource_link","name":"l","uri":""}`))},
 			"unreadable at messages[2].content[0].content[0]"},
-		"a resource": {[]string{question, assistant(useA), user(resultWith(`{"type":"resource","resource":{"uri":"a:b","text":""}}`))},
+		"a resource": {[]string{question, assistant(useA),
+			user(resultWith(`{"type":"resource","resource":{"uri":"a:b","text":""}}`))},
 			""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -140,7 +140,7 @@ func TestBrokenClients(t *testing.T) {
 			options.Capabilities = &mcp.ClientCapabilities{Sampling: sampling}
 			return options
 		}), []string{"always/answered", "always/model-was-given", "parallel/results-reach-model",
-			"tool-use/stop-beside-calls", "tool-use/stop-reason-tooluse"}}, // the SDK drops the tools, and cannot decode a tool use, for the older handler
+			"tool-use/stop-beside-calls", "tool-use/stop-reason-tooluse"}}, // for the older handler, the SDK drops the tools
 
 		{"declares sampling without a handler", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 			sampling := &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}

@@ -158,7 +158,8 @@ func newest(is func(server.Revision) bool) server.Revision {
 // here.
 func invalidPart(revision server.Revision, name schema.Name, raw []byte) *schema.Error {
 	var message, params map[string]json.RawMessage
-	if bytes.Contains(raw, []byte(`"inputResponses"`)) && json.Unmarshal(raw, &message) == nil && json.Unmarshal(message["params"], &params) == nil && params != nil &&
+	if bytes.Contains(raw, []byte(`"inputResponses"`)) && json.Unmarshal(raw, &message) == nil &&
+		json.Unmarshal(message["params"], &params) == nil && params != nil &&
 		params["inputResponses"] != nil {
 		delete(params, "inputResponses")
 		message["params"], _ = json.Marshal(params) // was read from JSON

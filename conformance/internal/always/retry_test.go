@@ -43,7 +43,8 @@ func TestARetryRepeatsItsRequest(t *testing.T) {
 		s.Trace.Events[len(s.Trace.Events)-1].Frame.Closed = true
 	}
 	secondCall := func(s *session) { // of the same tool, which asks for the same input
-		s.Frame(s.CaseID, trace.FromClient, 0, `{"jsonrpc":"2.0","id":20,"method":"tools/call","params":{`+s.Meta()+`"name":"x"}}`)
+		s.Frame(s.CaseID, trace.FromClient, 0, `{"jsonrpc":"2.0","id":20,"method":"tools/call","params":{`+s.Meta()+
+			`"name":"x"}}`)
 		asksFor(20, `"s"`, "a")(s)
 		for i := range s.Trace.Events[len(s.Trace.Events)-2:] {
 			s.Trace.Events[len(s.Trace.Events)-2+i].Call = 2
@@ -64,8 +65,8 @@ func TestARetryRepeatsItsRequest(t *testing.T) {
 	judges(t, "retries-once", "basic/question",
 		modern(passes("one for each result", inOrder(next, gives(9, "b", "")))),
 		modern(fails("two for one result, the second late", inOrder(next, double, gives(11, "b", "")), "found 2")),
-		modern(passes("one for each of two calls with equal results", inOrder(asks, secondCall, gives(8, "a", withState(`"s"`)),
-			double))),
+		modern(passes("one for each of two calls with equal results", inOrder(asks, secondCall,
+			gives(8, "a", withState(`"s"`)), double))),
 		modern(passes("again after a lost stream", inOrder(retry(8, ""), closed, double))),
 	)
 }

@@ -249,7 +249,7 @@ func hasTwice(list any) bool {
 func (s *schemas) sameSet(got, want any, mayAdd func(any) bool) bool {
 	have, isArray := got.([]any)
 	wanted, wasArray := want.([]any)
-	in := func(list []any, same func(any) bool) bool { return slices.ContainsFunc(list, same) }
+	in := slices.ContainsFunc[[]any]
 	return isArray && wasArray &&
 		!in(wanted, func(w any) bool { return !in(have, func(h any) bool { return s.same(h, w) }) }) &&
 		!in(have, func(h any) bool { return !mayAdd(h) && !in(wanted, func(w any) bool { return s.same(h, w) }) })

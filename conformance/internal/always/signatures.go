@@ -27,7 +27,7 @@ var thoughtSignature = check.Check{
 			for _, call := range signedCalls(r) {
 				for _, later := range e.Rounds[i+1:] {
 					x := later.LastExchange()
-					if !restates(e, later, call.id) || x == nil || x.Request == nil || !belongs(e, later, x) {
+					if !restates(later, call.id) || x == nil || x.Request == nil || !belongs(e, later, x) {
 						continue
 					}
 					returned++
@@ -73,7 +73,7 @@ func signedCalls(r *evidence.Round) []signedCall {
 }
 
 // restates reports whether a sampling request has the tool use with the id once.
-func restates(e *evidence.Case, r *evidence.Round, id string) bool {
+func restates(r *evidence.Round, id string) bool {
 	n := 0
 	if r.IsValid() {
 		for _, use := range dialect.Blocks(r.Params.Messages, dialect.ToolUse) {

@@ -63,6 +63,7 @@ func TestContextOfOtherConversations(t *testing.T) {
 		passes("nothing", leaks("")),
 		passes("the mark of this conversation", leaks(" (conversation "+mark+"n2)")),
 		fails("the conversation before", leaks(" (conversation "+mark+"n1)"), `the text "`+mark+`n1" of another`),
-		fails("a conversation with a longer number", leaks(" (conversation "+mark+"n21)"), `the text "`+mark+`n21" of another`),
+		fails("a conversation with a longer number", leaks(" (conversation "+mark+"n21)"),
+			`the text "`+mark+`n21" of another`),
 	)
 }

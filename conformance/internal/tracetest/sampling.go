@@ -48,7 +48,8 @@ func (s *Story) AsksAll(params ...any) *Story {
 
 func (s *Story) requireInput(requests string) {
 	s.Frame(s.CaseID, trace.ToClient, 200,
-		`{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","`+s.Revision.StateMember()+`":"s","inputRequests":`+requests+`}}`)
+		`{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","`+s.Revision.StateMember()+
+			`":"s","inputRequests":`+requests+`}}`)
 }
 
 // OnPurpose marks the last message of the server as a deliberate violation of the protocol.
@@ -71,7 +72,8 @@ func (s *Story) Answers(result string) *Story {
 // `,"inputResponses":{…}`.
 func (s *Story) Retries(responses string) *Story {
 	s.Frame(s.CaseID, trace.FromClient, 0,
-		`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{`+s.Meta()+`"name":"x","`+s.Revision.StateMember()+`":"s"`+responses+`}}`)
+		`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{`+s.Meta()+`"name":"x","`+
+			s.Revision.StateMember()+`":"s"`+responses+`}}`)
 	return s
 }
 

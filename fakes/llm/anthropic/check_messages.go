@@ -123,11 +123,7 @@ func (b *block) check(allowed []string, isBeta bool) *dialect.Error {
 	case "text":
 		return b.require(b.Has("text"), "text")
 	case "thinking":
-		for _, name := range []string{"thinking", "signature"} {
-			if err := b.require(jsonvalue.IsKind(b.Raw(name), '"'), name); err != nil {
-				return err
-			}
-		}
+		return b.checkThinking()
 	case "redacted_thinking":
 		return b.require(b.Text("data") != "", "data")
 	case "image":
@@ -136,6 +132,15 @@ func (b *block) check(allowed []string, isBeta bool) *dialect.Error {
 		return b.checkUse()
 	case "tool_result":
 		return b.checkResult(isBeta)
+	}
+	return nil
+}
+
+func (b *block) checkThinking() *dialect.Error {
+	for _, name := range []string{"thinking", "signature"} {
+		if err := b.require(jsonvalue.IsKind(b.Raw(name), '"'), name); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -108,7 +108,8 @@ func message(raw json.RawMessage, path string) dialect.Message {
 	if jsonvalue.ReadPart(raw, &m) != nil {
 		return dialect.Message{Path: path, Content: []dialect.Block{{Type: dialect.Other, Raw: raw, Path: path}}}
 	}
-	return dialect.Message{Role: dialect.Role(m.Text("role")), Content: content(m.Raw("content"), path+".content", false), Path: path}
+	return dialect.Message{Role: dialect.Role(m.Text("role")), Path: path,
+		Content: content(m.Raw("content"), path+".content", false)}
 }
 
 func content(raw json.RawMessage, path string, inResult bool) []dialect.Block {

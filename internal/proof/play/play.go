@@ -1,5 +1,5 @@
-// Package play plays clients in virtual time, for packages selftest and faults, and learns from a run in which cases the
-// conditions of package mutants occur.
+// Package play plays clients in virtual time, for packages selftest and faults, and learns from a run in which cases
+// the conditions of package mutants occur.
 package play
 
 import (
@@ -34,7 +34,7 @@ func (s *Setting) Suite(client func(context.Context, harness.Env) error) *confor
 		Seed: 1, Bubble: inVirtualTime}
 }
 
-// inVirtualTime runs a function in a bubble. The command has no test, and needs none: nothing in the bubble looks at it.
+// inVirtualTime runs a function in a bubble. The command has no test, and needs none: nothing in the bubble uses it.
 func inVirtualTime(f func()) { synctest.Test(new(testing.T), func(*testing.T) { f() }) }
 
 // Growing returns the first n cases, and then, for each further number, those up to it that were not there before.

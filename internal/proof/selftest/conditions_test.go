@@ -31,6 +31,7 @@ func TestAPairIsProvenByACaseInWhichAllChangesAreUnderTheCondition(t *testing.T)
 }
 
 func TestANewMutantChangesNothingForOthers(t *testing.T) {
-	require.Equal(t, number(&mutants.Mutant{Name: "no-model"}), number(&mutants.Mutant{Name: "no-model", Chapter: "basic"}))
+	require.Equal(t, number(&mutants.Mutant{Name: "no-model"}),
+		number(&mutants.Mutant{Name: "no-model", Chapter: "basic"}))
 	require.NotEqual(t, number(&mutants.Mutant{Name: "no-model"}), number(&mutants.Mutant{Name: "asks-twice"}))
 }

@@ -59,7 +59,8 @@ var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
 				return shown
 			})
 		}),
-	v("own-settings", "repeats thinking and sets think and keep_alive", "own-settings", "basic tool-use parallel/two-cities",
+	v("own-settings", "repeats thinking and sets think and keep_alive", "own-settings",
+		"basic tool-use parallel/two-cities",
 		func(body object) {
 			body["think"], body["keep_alive"] = false, "5m"
 			eachRole("assistant", func(m object) { m["thinking"] = "hm" })(body)

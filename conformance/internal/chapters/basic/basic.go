@@ -59,12 +59,6 @@ func noResult(e *evidence.Case, r *evidence.Round, special string) check.Verdict
 		ShowJSON(r.Asked, r.Raw)
 }
 
-// compare shows the messages that the server sent, at a path of its request, and those that the model received.
-func compare(v check.Verdict, r *evidence.Round, path string, x *evidence.Exchange) check.Verdict {
-	sent, received := evidence.DescribeMessages(r.Params.Messages), evidence.DescribeMessages(x.Request.Messages)
-	return both(v, r.Asked.At(path), sent, x.At("messages"), received)
-}
-
 // both shows what the server sent beside what the model received.
 func both(v check.Verdict, from evidence.Place, sent string, to evidence.Place, received string) check.Verdict {
 	return v.ShowAs("server sent", from, "%s", sent).ShowAs("model received", to, "%s", received)

@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// Hinted is the maxIterations of the request, and mostIterations how many a loop may have. Limits of 5 and 10 are
-	// usual.
-	Hinted, MostIterations = 3, 40
+	// Hinted is the maxIterations of the request.
+	Hinted = 3
+	// MostIterations is how many a loop may have. Limits of 5 and 10 are usual.
+	MostIterations = 40
 	// forever is longer than any client waits, even one that declares no limit.
 	forever = 10 * time.Minute
 )

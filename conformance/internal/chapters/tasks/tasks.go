@@ -52,8 +52,10 @@ func taskCreated(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.Task() != nil, check.NotApplicable("the client created no task (see tasks/created-task)"))
 }
 
+// WantedTTL is the ttl that the server asks for, in milliseconds: longer than any case takes.
+const WantedTTL = 600_000
+
 const (
-	WantedTTL    = 600_000                // the ttl that the server asks for, in milliseconds: longer than any case takes
 	pollInterval = 200 * time.Millisecond // the time between two tasks/get
 	mostPages    = 20                     // how many pages of tasks/list the server reads
 	noTask       = "no-such-task"         // an id that the client never gave out
