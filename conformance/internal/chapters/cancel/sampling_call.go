@@ -68,7 +68,7 @@ var modelEnds = check.Check{
 	Rule:     "The model request ends when the client abandons the call that it belongs to",
 	Levels:   check.Robust,
 	Requests: 1, Needs: []check.Need{abandoned},
-	Cause: "abandoning the call does not reach the sampling handler, which goes on, and costs money, for nobody",
+	Cause: "the sampling handler does not end with the abandoned call, so its model request continues at a cost",
 	Fix:   "End the sampling request when the server cancels it, and when the call that it belongs to ends.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		for _, x := range e.Rounds[0].Model {

@@ -158,7 +158,7 @@ var finalResult = rule(check.Check{
 			return check.Fail("expected the final answer of the loop, found a tool use").ShowMembers(a, "content", "stopReason")
 		}
 		if last == nil || last.Reply() == nil || len(last.Calls()) > 0 {
-			return check.Fail("expected the final answer of the model, found a result before it").ShowMembers(a, "content").
+			return check.Fail("expected the final answer of the model, found an earlier result").ShowMembers(a, "content").
 				At(lastOf(r))
 		}
 		reason, _ := a.Text("stopReason")

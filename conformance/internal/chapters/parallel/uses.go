@@ -119,7 +119,7 @@ func streamed(id string, form func(*llm.Rule) *llm.Rule) harness.Case {
 
 var lateDelta = check.Check{
 	ID: "late-delta", Cases: []string{"late-fragment"},
-	Rule:   "A fragment of a tool call with or after the finish reason reaches the server",
+	Rule:   "The client uses tool call fragments that arrive with or after the finish reason",
 	Levels: check.Robust, Requests: 1,
 	Needs: []check.Need{check.AsksModel, check.ModelReadsRequest(1), asksForStream, allowsLateFragments},
 	Cause: "the client stops reading at the finish reason",

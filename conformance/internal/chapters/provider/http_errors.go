@@ -147,7 +147,7 @@ var retried = check.Check{
 	ID: "retried", Cases: names(temporaryErrors, singleRateLimit),
 	Rule:   "Reports whether and when the client retries after a temporary failure of the provider",
 	Levels: check.May, Requests: 1, Needs: []check.Need{modelCalled},
-	Cause: "the client may choose whether and how often to retry",
+	Cause: "the client decides whether and how often it retries",
 	Fix:   "Wait as long as Retry-After says, and stop after a few retries.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		calls, f := e.Rounds[0].Model, failureOf(e)

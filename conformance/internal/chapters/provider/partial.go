@@ -54,7 +54,7 @@ var partialNotWhole = check.Check{
 		case ownReason:
 			v = check.Fail("expected an error or what the model said before %s, found another text", f)
 		case given && reason == string(dialect.StopMaxTokens):
-			v = check.Warn("expected an error after %s, found the stop reason %s, as at the token limit", f, reason)
+			v = check.Warn("expected an error after %s, found the stop reason of a token limit: %s", f, reason)
 		default:
 			v = check.Fail("expected an error after %s, found its first part returned as a complete answer", f)
 		}

@@ -33,7 +33,7 @@ var StopBesideCalls = check.Check{
 		}
 		if how := check.RefusalWithTools(e, r); how != "" {
 			_, place, _ := saidBy(e, 1)
-			return check.Fail("expected the tool call beside the end of the turn, found a refusal: %s", how).At(place)
+			return check.Fail("expected the client to accept the tool call, found a refusal: %s", how).At(place)
 		}
 		if a, v := check.ReadableResult(e, r); v == nil {
 			return check.Pass("the client accepts the answer").ShowUses(a)
