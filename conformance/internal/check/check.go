@@ -1,5 +1,3 @@
-// Package check defines what a scenario and a check are, and how the verdicts of a check on its cases become one
-// result. It holds what checks of several chapters share: levels, verdicts, preconditions. It knows no chapter.
 package check
 
 import (
