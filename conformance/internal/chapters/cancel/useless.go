@@ -122,7 +122,8 @@ func ignoring(c check.Check) check.Check {
 
 // uselessCancelSent needs a cancel that names no running request, and the request after it.
 func uselessCancelSent(e *evidence.Case) *check.Verdict {
-	return check.Unless(len(e.UselessCancels()) > 0 && len(e.Rounds) >= 3, cancelNotSent(e))
+	_, later := roundsOfCancel(e, 0)
+	return check.Unless(len(e.UselessCancels()) > 0 && later != nil, cancelNotSent(e))
 }
 
 func cancelNotSent(e *evidence.Case) check.Verdict {
@@ -130,17 +131,17 @@ func cancelNotSent(e *evidence.Case) check.Verdict {
 }
 
 // ignoresCancel judges that a cancel does not end the request that is running beside it, and that the request after it
-// gets a result. The first round comes before all cancels; then come two for each.
+// gets a result.
 func ignoresCancel(e *evidence.Case) check.Verdict {
 	cancels := e.UselessCancels()
 	show := func(v check.Verdict, n int) check.Verdict {
 		return v.Show(cancels[n], "%s", e.Session.Trace.Find(cancels[n].Ref).Frame.Raw)
 	}
 	for n := range cancels {
-		if len(e.Rounds) < 2*n+3 {
+		running, later := roundsOfCancel(e, n)
+		if later == nil {
 			break // the client did not continue, which is judged below
 		}
-		running, later := e.Rounds[2*n+1], e.Rounds[2*n+2]
 		if later.Result() == nil {
 			if later.CassetteMiss() != "" {
 				return noResult(e, later)
@@ -164,6 +165,17 @@ func ignoresCancel(e *evidence.Case) check.Verdict {
 		return show(*v, len(cancels)-1)
 	}
 	return show(check.Pass("the client ignored the cancel and continued"), 0)
+}
+
+// roundsOfCancel returns the rounds that [cancelUseless] asks for its nth cancel, from 0: the request that is running
+// when the cancel is sent, and the later one that is sent after it. Both are nil if the server did not send both.
+func roundsOfCancel(e *evidence.Case, n int) (running, later *evidence.Round) {
+	const first, perCancel = 1, 2 // The first request finishes before all cancels; then each cancel has a pair.
+	at := first + n*perCancel
+	if len(e.Rounds) < at+perCancel {
+		return nil, nil
+	}
+	return e.Rounds[at], e.Rounds[at+1]
 }
 
 // mayHaveEnded returns the verdict if a request without a result may have ended for another reason than the cancel,
