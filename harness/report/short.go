@@ -102,7 +102,7 @@ func tallies(b *bytes.Buffer, rs *Results, o TextOptions) {
 		b.WriteString(painted)
 	}
 	if idle > 0 {
-		fmt.Fprintf(b, "   %d more: no check could be judged", idle)
+		fmt.Fprintf(b, "   %d scenarios without a judged check", idle)
 	}
 	b.WriteByte('\n')
 }
