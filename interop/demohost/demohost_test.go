@@ -145,7 +145,7 @@ func TestTheHostPassesAsAProgramWithAConfigurationFile(t *testing.T) {
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, failed(t, rs))
-	require.Greater(t, rs.Summary[report.Pass], 65)
+	require.Greater(t, rs.Summary[report.Pass], 60)
 	for _, r := range rs.Results { // Anthropic sends arguments as an object
 		require.True(t, r.Scenario != "host-loop" || r.Verdict == report.Pass || r.Check == "bad-json-told", r.Message)
 	}
