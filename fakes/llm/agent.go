@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/offered"
 )
 
 // Agent plays the model of a host that has a conversation of its own and answers marked conversations, too. In the
@@ -103,76 +104,31 @@ func (a *agent) speaks(text string, marks []string) (host, known bool) {
 func (a *agent) serves(name string) bool { return name != "" && a.tool(&Tool{Name: name}) != "" }
 
 // tool returns the name of the tool that a host offers; "" for another tool.
-func (a *agent) tool(offered *Tool) string { return MatchTool(offered, a.known) }
-
-// MatchTool returns the name of the tool that a client offers to its model; "" for none of the tools. The client may
-// put a prefix before the name, such as mcp__server__ or server/. The longest name that fits counts. A tool with the
-// description of one of the tools may have any name.
-func MatchTool(offered *Tool, tools []Tool) string {
-	found := ""
-	name := plainName(offered.Name)
-	for i := range tools {
-		t := &tools[i]
-		front, fits := strings.CutSuffix(name, plainName(t.Name))
-		fits = fits && (front == "" || strings.HasSuffix(front, "_"))
-		if t.Description != "" && strings.Contains(offered.Description, t.Description) {
-			return t.Name
-		}
-		if fits && len(t.Name) > len(found) {
-			found = t.Name
-		}
-	}
-	return found
-}
-
-// AsOffered returns the blocks of a reply with the names under which the request offers the tools (see [MatchTool]).
-func AsOffered(blocks []Block, tools []Tool, req *Request) []Block {
-	blocks = slices.Clone(blocks)
-	for i := range blocks {
-		b := &blocks[i]
-		at := slices.IndexFunc(req.Tools, func(t Tool) bool {
-			return b.Type == dialect.ToolUse && MatchTool(&t, tools) == b.Name
-		})
-		if at >= 0 {
-			b.Name = req.Tools[at].Name
-		}
-	}
-	return blocks
-}
-
-// plainName is a name without differences that hosts make: case, and the characters between words.
-func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, strings.ToLower(name))
-}
+func (a *agent) tool(t *Tool) string { return offered.Match(t, a.known) }
 
 // offered returns the tools that a request offers, by their names on the MCP server.
 func (a *agent) offered(tools []Tool) map[string]*Tool {
-	offered := map[string]*Tool{}
+	byName := map[string]*Tool{}
 	for i := range tools {
-		if name := a.tool(&tools[i]); name != "" && offered[name] == nil {
-			offered[name] = &tools[i]
+		if name := a.tool(&tools[i]); name != "" && byName[name] == nil {
+			byName[name] = &tools[i]
 		}
 	}
-	return offered
+	return byName
 }
 
 // reply is the model's answer to a turn of the host.
 func (a *agent) reply(req *Request) *dialect.Reply {
 	reply := &dialect.Reply{Serial: a.serial.Add(1)}
-	offered := a.offered(req.Tools)
-	if turn := a.mistake(req, offered); turn != nil {
+	tools := a.offered(req.Tools)
+	if turn := a.mistake(req, tools); turn != nil {
 		reply.Content = *turn
 		return reply
 	}
-	switch next := a.next(req, offered); {
+	switch next := a.next(req, tools); {
 	case next != nil:
 		reply.Content = []Block{Call(next.Name, string(example(next.InputSchema, 0)))}
-	case len(offered) > 0:
+	case len(tools) > 0:
 		if a.Done != nil {
 			a.Done()
 		}
@@ -184,20 +140,21 @@ func (a *agent) reply(req *Request) *dialect.Reply {
 }
 
 // mistake returns the next of Turns, if it is due; else nil.
-func (a *agent) mistake(req *Request, offered map[string]*Tool) *[]Block {
-	if len(a.Turns) == 0 || len(offered) == 0 || !a.done(req)(a.Tools[0].Name) {
+func (a *agent) mistake(req *Request, tools map[string]*Tool) *[]Block {
+	if len(a.Turns) == 0 || len(tools) == 0 || !a.done(req)(a.Tools[0].Name) {
 		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for a.turn < len(a.Turns) && !ArgumentsAreText(req) && slices.ContainsFunc(a.Turns[a.turn], invalidJSON) {
+	facts := FactsOf(req.Dialect)
+	for a.turn < len(a.Turns) && !facts.TextArguments(req.Stream) && slices.ContainsFunc(a.Turns[a.turn], invalidJSON) {
 		a.turn++
 	}
 	if a.turn == len(a.Turns) {
 		return nil
 	}
 	a.turn++
-	blocks := AsOffered(a.Turns[a.turn-1], a.known, req)
+	blocks := offered.Rename(a.Turns[a.turn-1], a.known, req)
 	return &blocks
 }
 
@@ -213,7 +170,7 @@ func (a *agent) done(req *Request) func(tool string) bool {
 }
 
 // next returns the tool to call in a turn; nil for none.
-func (a *agent) next(req *Request, offered map[string]*Tool) *Tool {
+func (a *agent) next(req *Request, tools map[string]*Tool) *Tool {
 	if req.ToolChoice == dialect.ChoiceNone {
 		return nil
 	}
@@ -222,11 +179,11 @@ func (a *agent) next(req *Request, offered map[string]*Tool) *Tool {
 	defer a.mu.Unlock()
 	for i := range a.Tools {
 		name := a.Tools[i].Name
-		if offered[name] == nil || done(name) || a.requested[name] == mostRequests {
+		if tools[name] == nil || done(name) || a.requested[name] == mostRequests {
 			continue
 		}
 		a.requested[name]++
-		return offered[name]
+		return tools[name]
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ func TestImportersLinkOnlyTheStandardLibrary(t *testing.T) {
 		ours + "fakes/llm/anthropic", ours + "fakes/llm/cohere",
 		ours + "fakes/llm/ollama",
 		ours + "fakes/llm/gemini",
-		ours + "fakes/llm/internal/codecs", ours + "internal/jsonvalue", ours + "internal/sse",
+		ours + "fakes/llm/internal/codecs", ours + "internal/jsonvalue", ours + "internal/offered",
+		ours + "internal/sse",
 	}, strings.Fields(string(out)))
 	out, err = exec.Command("go", "list", "-deps", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)

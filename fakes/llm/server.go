@@ -50,16 +50,6 @@ func FactsOf(name string) dialect.Facts {
 	return facts
 }
 
-// ArgumentsAreText reports whether the provider sends the arguments of tool uses as text in its answer to a request.
-// Such a text may be invalid JSON.
-func ArgumentsAreText(r *Request) bool {
-	facts := FactsOf(r.Dialect)
-	if r.Stream {
-		return !facts.ParsedStreams
-	}
-	return !facts.ParsedInputs
-}
-
 // Default limits.
 const (
 	defaultMaxBody      = 32 << 20

@@ -6,12 +6,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/offered"
 )
 
 // ToolCall is a call of a tool that starts no case: one of [trace.Case.Tools], or one that the server does not have.
@@ -79,13 +79,13 @@ func (s *Session) addToolCancel(e *trace.Event, m *Message) {
 }
 
 // ServerTool returns the name on the server of a tool that the model used: the client may offer it under another one
-// (see [llm.MatchTool]). A name of no tool of the case stays as it is.
+// (see [offered.Match]). A name of no tool of the case stays as it is.
 func (ev *Case) ServerTool(name string) string {
 	tools := make([]dialect.Tool, len(ev.Case.Tools))
 	for i, tool := range ev.Case.Tools {
 		tools[i].Name = tool
 	}
-	return cmp.Or(llm.MatchTool(&dialect.Tool{Name: name}, tools), name)
+	return cmp.Or(offered.Match(&dialect.Tool{Name: name}, tools), name)
 }
 
 // Uses returns the model's tool uses in the case, in order.

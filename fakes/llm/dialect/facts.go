@@ -43,6 +43,15 @@ type Facts struct {
 	Form
 }
 
+// TextArguments reports whether the provider sends the arguments of tool uses as a text, which may be invalid JSON: in
+// a stream, or in a plain answer.
+func (f Form) TextArguments(stream bool) bool {
+	if stream {
+		return !f.ParsedStreams
+	}
+	return !f.ParsedInputs
+}
+
 // Form is what a provider's messages can hold, as far as it limits what can be required of a client.
 type Form struct {
 	// Native: the messages are MCP's own, with a place for everything.

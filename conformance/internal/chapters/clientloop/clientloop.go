@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/offered"
 )
 
 // Scenario is the chapter.
@@ -65,7 +66,7 @@ func offering(tools []server.Tool, reply func(*llm.Request) []llm.Block) func(*l
 	for _, tool := range tools {
 		known = append(known, dialect.Tool{Name: tool.Name})
 	}
-	return func(r *llm.Request) []llm.Block { return llm.AsOffered(reply(r), known, r) }
+	return func(r *llm.Request) []llm.Block { return offered.Rename(reply(r), known, r) }
 }
 
 // asking returns a request that offers the tools. No specification says where hints are, so they are in each place

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/offered"
 )
 
 // Scenario is the chapter.
@@ -59,7 +60,7 @@ func useOf(x *evidence.Exchange, tool string) *dialect.Block {
 
 // named reports whether a name is the one of a tool, with a prefix of the host or without.
 func named(name, tool string) bool {
-	return llm.MatchTool(&dialect.Tool{Name: name}, []dialect.Tool{{Name: tool}}) == tool
+	return offered.Match(&dialect.Tool{Name: name}, []dialect.Tool{{Name: tool}}) == tool
 }
 
 // notReached is the verdict for a host whose model did not get to its mistake.

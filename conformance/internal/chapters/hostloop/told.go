@@ -70,8 +70,10 @@ var badJSONTold = rule(check.Check{
 	Fix: "Give the model a tool result under the id of its use that says that the arguments are invalid JSON. Then ask " +
 		"it again.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		if turns := e.Session.HostTurns(); len(turns) > 0 && !llm.ArgumentsAreText(turns[0].Request) {
-			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
+		if turns := e.Session.HostTurns(); len(turns) > 0 {
+			if r := turns[0].Request; !llm.FactsOf(r.Dialect).TextArguments(r.Stream) {
+				return check.NotApplicable("the provider sends arguments as an object, which is always valid")
+			}
 		}
 		return told(e, JSONTool).Verdict
 	},

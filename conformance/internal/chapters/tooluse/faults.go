@@ -68,7 +68,7 @@ var BadArguments = check.Check{
 		switch {
 		case v != nil:
 			return *v
-		case !llm.ArgumentsAreText(x.Request):
+		case !llm.FactsOf(x.Request.Dialect).TextArguments(x.Request.Stream):
 			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
 		}
 		said, v := calledWith(r, isTorn)
