@@ -45,7 +45,7 @@ func (k *kind) explain(v check.Verdict) check.Verdict {
 	if k.warns {
 		v.Kind = check.Warn("").Kind
 	}
-	return v.Because(k.cause, k.fix).Differs(k.id, k.statements)
+	return v.Differs(k.cause, k.fix, k.statements)
 }
 
 var (

@@ -57,8 +57,8 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 		r.Message = allInfos(verdicts)
 	case report.Fail, report.Warn:
 		r.Cause, r.Fix = worst.Advise(c)
-		if worst.Difference != "" {
-			r.Requirement = firstOf(worst.Statements, revision)
+		if a := worst.advice; a != nil && a.differs {
+			r.Requirement = firstOf(a.statements, revision)
 		}
 		r.Around = around(worst.on.Session, r.Evidence)
 	case report.NotObserved:

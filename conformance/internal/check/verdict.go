@@ -15,20 +15,24 @@ type Verdict struct {
 	Kind     report.Verdict
 	Message  string
 	Evidence []report.Evidence
-	// Cause and Fix replace those of the check, if the evidence tells more; "" for the check's.
-	Cause, Fix string
-	// Difference is the kind of a difference between the two wires, such as "lost-result"; "" for other verdicts. It has
-	// Statements of its own in place of the check's; nil if the specification has none.
-	Difference string
-	Statements []string
-	// Reason says for programs why, and See is the check that explains it; "" for none. They come from an [evidence.Why]
-	// among the arguments of the message.
-	Reason evidence.Reason
-	See    string
 	// Case is the ID of the case to reproduce a verdict on a session or a run; "" if it takes more than one.
 	Case string
+	// See is the check that explains the verdict, "" for none, and Reason says for programs why. They come from an
+	// [evidence.Why] among the arguments of the message.
+	See    string
+	Reason evidence.Reason
 	// unasked is true if there is nothing to judge because the model was not asked.
 	unasked bool
+	advice  *advice // nil for that of the check
+}
+
+// advice replaces what the check says about a failure, if the evidence tells more.
+type advice struct {
+	cause, fix string
+	// differs is true for a difference between the two wires. It has statements of its own; nil if the specification has
+	// none.
+	differs    bool
+	statements []string
 }
 
 // Failed stands for fail, warn or info until the level of the check is known (see [Settle]).
@@ -145,13 +149,13 @@ func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...a
 
 // Because replaces the cause and the fix of the check.
 func (v Verdict) Because(cause, fix string) Verdict {
-	v.Cause, v.Fix = cause, fix
+	v.advice = &advice{cause: cause, fix: fix}
 	return v
 }
 
-// Differs names the kind of difference that the verdict is about, and the statements that it breaks.
-func (v Verdict) Differs(kind string, statements []string) Verdict {
-	v.Difference, v.Statements = kind, statements
+// Differs is Because for a difference between the two wires. It also replaces the statements of the check.
+func (v Verdict) Differs(cause, fix string, statements []string) Verdict {
+	v.advice = &advice{cause: cause, fix: fix, differs: true, statements: statements}
 	return v
 }
 
@@ -165,8 +169,8 @@ func (v Verdict) In(caseID string) Verdict {
 // of the check.
 func (v *Verdict) Advise(c *Check) (cause, fix string) {
 	switch {
-	case v.Fix != "":
-		return v.Cause, v.Fix
+	case v.advice != nil:
+		return v.advice.cause, v.advice.fix
 	case v.Reason.Has(evidence.ServerRefused):
 		return "a message of the client breaks the protocol, so the server did not take it",
 			"Correct the message that the server refused, as its error says."
