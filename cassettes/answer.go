@@ -115,7 +115,7 @@ func dataLines(body string, at, end int) []span {
 			stop = at + i
 		}
 		if value, ok := strings.CutPrefix(body[at:stop], "data:"); ok {
-			lines = append(lines, span{stop - len(strings.TrimPrefix(value, " ")), stop})
+			lines = append(lines, span{From: stop - len(strings.TrimPrefix(value, " ")), To: stop})
 		}
 		at = stop + 1
 	}

@@ -17,13 +17,20 @@ type differences struct {
 	count int
 	// first describes the first difference; "" for none.
 	first string
-	// unlike is how many words of different values are not in both.
-	unlike int
+	// unlike sums up, over the different values, the share of the words that are not in both.
+	unlike float64
 }
 
-// less reports whether the compared trees are more similar than others.
-func (d differences) less(other differences) bool {
-	return d.count < other.count || d.count == other.count && d.unlike < other.unlike
+// distance is 0 of equal trees, and of others grows with each difference and each word.
+func (d differences) distance(used bool) float64 {
+	if d.count == 0 {
+		return 0
+	}
+	distance := float64(d.count) + d.unlike
+	if used { // the next request is more likely another one
+		distance++
+	}
+	return distance
 }
 
 // compare compares two trees. A missing member or element is one difference. A removed secret equals any secret.
@@ -113,21 +120,23 @@ func (d *differences) add(path string, want, got any) {
 	}
 }
 
-// unlike returns the number of words that are in one text only.
-func unlike(a, b string) int {
-	count := map[string]int{}
+// unlike returns the share of the words of two texts that are in one only.
+func unlike(a, b string) float64 {
+	count, words := map[string]int{}, 1
 	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for word := range strings.FieldsFuncSeq(a, other) {
 		count[word]++
+		words++
 	}
 	for word := range strings.FieldsFuncSeq(b, other) {
 		count[word]--
+		words++
 	}
 	n := 0
 	for _, more := range count {
 		n += max(more, -more)
 	}
-	return n
+	return float64(n) / float64(words)
 }
 
 func show(v any) string {

@@ -1,10 +1,10 @@
 // Package cassettes records conversations with a model in files and replays them: to Go programs as a transport, to
 // programs in any language as a proxy, and to a model server in place of a script. It holds the file format, the
-// matching of requests, the removal of secrets, and the embedded recordings of the project.
+// matching of requests, and the removal of secrets.
 //
 //	client := &http.Client{Transport: cassettes.Open(t, "my-agent")}     // in a test: testdata/cassettes/my-agent.yaml
 //	proxy := cassettes.NewProxy(t, "my-agent")                           // the same for a program that the test starts
-//	model, err := cassettes.Replay()                                     // all recordings of the project
+//	model, err := cassettes.Replay("testdata/cassettes/my-agent.yaml")
 //	srv, err := llm.Start(llm.Options{Source: model})                    // a model server that answers from them
 //
 // The [Mode] says what is sent to the provider and what is recorded. The program sets it, or [ModeVariable].

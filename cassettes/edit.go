@@ -14,9 +14,9 @@ func edited(text string, edits []edit) string {
 	var b strings.Builder
 	at := 0
 	for _, e := range edits {
-		b.WriteString(text[at:e.from])
+		b.WriteString(text[at:e.From])
 		b.WriteString(e.with)
-		at = e.to
+		at = e.To
 	}
 	b.WriteString(text[at:])
 	return b.String()
@@ -30,16 +30,16 @@ type mover struct {
 
 // to maps one place. A place inside a replaced span maps to the end of the replacement.
 func (m *mover) to(place int) int {
-	for len(m.edits) > 0 && m.edits[0].to <= place {
+	for len(m.edits) > 0 && m.edits[0].To <= place {
 		m.past()
 	}
-	if len(m.edits) > 0 && m.edits[0].from < place {
-		return m.edits[0].from + m.moved + len(m.edits[0].with)
+	if len(m.edits) > 0 && m.edits[0].From < place {
+		return m.edits[0].From + m.moved + len(m.edits[0].with)
 	}
 	return place + m.moved
 }
 
 func (m *mover) past() {
-	m.moved += len(m.edits[0].with) - (m.edits[0].to - m.edits[0].from)
+	m.moved += len(m.edits[0].with) - (m.edits[0].To - m.edits[0].From)
 	m.edits = m.edits[1:]
 }

@@ -79,7 +79,8 @@ func parse(name string, data []byte) (*recording, error) {
 	r, err := decode(data)
 	var at *yaml.LoadError
 	if errors.As(err, &at) {
-		return nil, placed(name, data, at.Mark.Line, at.Mark.Column, errors.New(at.Message))
+		line, column := max(1, at.Mark.Line), max(1, at.Mark.Column) // 0 for bytes that are not text
+		return nil, placed(name, data, line, column, errors.New(at.Message))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cassette %s: %w", name, err)

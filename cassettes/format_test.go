@@ -1,14 +1,12 @@
 package cassettes
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
 // small is a cassette of go-vcr without its optional parts.
@@ -93,30 +91,22 @@ func TestMissingFileIsNamed(t *testing.T) {
 	require.ErrorContains(t, err, "its folder contains weather.yaml: ")
 	_, err = Replay(folder + extension)
 	require.Error(t, err)
-	_, err = Replay("wether")
-	require.ErrorContains(t, err, fmt.Sprintf(
-		`recording "wether" not found: use one of the %d names of the form SCENARIO.DIALECT, such as parallel.native`,
-		len(Names())))
+	_, err = Replay()
+	require.EqualError(t, err, "nothing to replay: name the cassettes by their paths")
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "folder.yaml"), 0o700))
 	_, err = Replay(filepath.Join(folder, "folder.yaml"))
 	require.ErrorContains(t, err, "cassette "+filepath.Join(folder, "folder.yaml")+": ")
 }
 
-// Anyone can load the embedded recordings with go-vcr alone.
-func TestGoVCRLoadsTheRecordings(t *testing.T) {
-	require.Equal(t, []string{"balance", "basic", "loop", "parallel", "tool-use"}, Scenarios())
-	folder := t.TempDir()
-	for _, name := range Names() {
-		text, err := embedded(name)
-		require.NoError(t, err)
-		path := filepath.Join(folder, name)
-		require.NoError(t, os.WriteFile(path+extension, text, 0o600))
-		stock, err := cassette.Load(path)
-		require.NoError(t, err)
-		ours := loaded(t, name)
-		require.Equal(t, Scripted, ours.origin)
-		require.Equal(t, stock.Interactions, ours.interactions)
-	}
+// A cassette may be embedded.
+func TestTextsAreReplayed(t *testing.T) {
+	f, err := Parse("weather", []byte(small))
+	require.NoError(t, err)
+	require.Equal(t, "weather", f.Path)
+	require.Len(t, f.Interactions, 1)
+	require.Len(t, ReplayFiles(f, f).interactions, 2)
+	_, err = Parse("weather", []byte("version: 1"))
+	require.ErrorContains(t, err, "cassette weather: ")
 }
 
 func FuzzLoad(f *testing.F) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +12,15 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Import writes a cassette with all interactions of a file of another recorder: vcrpy, Ruby VCR, go-vcr v1 or httprr.
@@ -121,7 +125,12 @@ func excerpt(text string, line, column int) string {
 
 func (f *foreignFile) add(it *cassette.Interaction, line, column int) {
 	q, r := &it.Request, &it.Response
+	answered := r.Headers
+	if q.Method == http.MethodHead || r.Code == http.StatusNotModified { // whose length is that of another answer
+		answered = nil
+	}
 	for _, err := range []error{
+		lost(q.Headers, q.Body, "request"), lost(answered, r.Body, "response"),
 		uncompress(q.Headers, &q.Body, "request"), uncompress(r.Headers, &r.Body, "response"), check(it),
 	} {
 		if err != nil {
@@ -138,6 +147,14 @@ func (f *foreignFile) add(it *cassette.Interaction, line, column int) {
 		r.Status = strings.TrimSpace(strconv.Itoa(r.Code) + " " + text)
 	}
 	f.all = append(f.all, it)
+}
+
+// lost refuses a message without a body whose header says that it had one.
+func lost(h http.Header, body, where string) error {
+	if length := h.Get("Content-Length"); body == "" && strings.Trim(length, "0") != "" {
+		return fmt.Errorf("the %s has no body, but its Content-Length is %s: record it again", where, length)
+	}
+	return nil
 }
 
 const gzipped = "\x1f\x8b"
@@ -190,16 +207,14 @@ func (f *foreignFile) yaml() {
 	}
 	for _, n := range list.Content {
 		it := f.of(n)
-		q, r := it.part("request"), it.part("response")
+		q, r := it.part("request", inRequests), it.part("response", inResponses)
 		code, status := r.status()
 		f.add(&cassette.Interaction{
 			Request: cassette.Request{
 				Method: strings.ToUpper(q.member("method").text()), URL: q.member("uri", "url").text(),
-				Headers: q.member("headers").header(), Body: q.member("body").text(),
+				Headers: q.member("headers").header(), Body: q.body(),
 			},
-			Response: cassette.Response{
-				Code: code, Status: status, Headers: r.member("headers").header(), Body: r.member("body", "content").text(),
-			},
+			Response: cassette.Response{Code: code, Status: status, Headers: r.member("headers").header(), Body: r.body()},
 		}, n.Line, n.Column)
 	}
 }
@@ -207,7 +222,7 @@ func (f *foreignFile) yaml() {
 func (f *foreignFile) invalidYAML(err error) {
 	var placed *yaml.LoadError
 	if errors.As(err, &placed) {
-		f.refuse(placed.Mark.Line, placed.Mark.Column, "invalid YAML: %s", placed.Message)
+		f.refuse(max(1, placed.Mark.Line), max(1, placed.Mark.Column), "invalid YAML: %s", placed.Message)
 		return
 	}
 	f.refuse(1, 1, "invalid YAML: %w", err)
@@ -251,8 +266,17 @@ func (n foreignNode) members() iter.Seq2[string, *yaml.Node] {
 	}
 }
 
-// part returns a mapping that must be there.
-func (n foreignNode) part(name string) foreignNode {
+// inRequests and inResponses are the members of the other recorders. What else a file has would be lost.
+var (
+	inBoth = "body parsed_body headers url proto proto_major proto_minor transfer_encoding trailer content_length " +
+		"http_version "
+	inRequests  = strings.Fields(inBoth + "method uri form host remote_addr request_uri")
+	inResponses = strings.Fields(inBoth +
+		"content status status_code code duration uncompressed adapter_metadata protocol")
+)
+
+// part returns a mapping that must be there, with these members.
+func (n foreignNode) part(name string, known []string) foreignNode {
 	p := n.member(name)
 	switch {
 	case p.Node == nil:
@@ -260,7 +284,57 @@ func (n foreignNode) part(name string) foreignNode {
 	case p.Kind != yaml.MappingNode:
 		n.file.refuseNode(p.Node, "%s is not a mapping", name)
 	}
+	for member, value := range p.members() {
+		if !slices.Contains(known, member) {
+			n.file.refuseNode(value, "unknown member %s of the %s: expected members of vcrpy, Ruby VCR, go-vcr v1 or httprr",
+				member, name)
+		}
+	}
 	return p
+}
+
+// body returns a body: a text, or JSON that pydantic-ai's serializer of vcrpy has written as YAML.
+func (n foreignNode) body() string {
+	if parsed := n.member("parsed_body"); parsed.Node != nil {
+		var b strings.Builder
+		parsed.json(&b)
+		return b.String()
+	}
+	return n.member("body", "content").text()
+}
+
+// json writes a value as JSON, with its members in their order.
+func (n foreignNode) json(b *strings.Builder) {
+	switch {
+	case n.Node == nil:
+		b.WriteString("null")
+	case n.Kind == yaml.MappingNode:
+		b.WriteByte('{')
+		separator := ""
+		for name, value := range n.members() {
+			b.WriteString(separator + string(jsonvalue.Marshal(name)) + ":")
+			n.file.of(value).json(b)
+			separator = ","
+		}
+		b.WriteByte('}')
+	case n.Kind == yaml.SequenceNode:
+		b.WriteByte('[')
+		for i, value := range n.Content {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			n.file.of(value).json(b)
+		}
+		b.WriteByte(']')
+	case slices.Contains([]string{"!!int", "!!float", "!!bool"}, n.ShortTag()):
+		literal := strings.ToLower(n.Value) // True
+		if !json.Valid([]byte(literal)) {
+			n.file.refuseNode(n.Node, "%s is not a number of JSON", n.Value)
+		}
+		b.WriteString(literal)
+	default:
+		b.Write(jsonvalue.Marshal(n.text()))
+	}
 }
 
 // text returns a text: a scalar, or the member string of a body. "" if it is missing.

@@ -191,6 +191,13 @@ func TestInvalidImportsNameLineAndColumn(t *testing.T) {
 			":14:3: interaction 1: the response body is not valid gzip"},
 		"brotli": {strings.Replace(strings.Replace(vcrpy, "GZIP", "/////w==", 1), "[gzip]", "[br]", 1),
 			`encoding "br"`},
+		"unknown member": {strings.Replace(vcrpy, "body: {string", "content_text: {string", 1),
+			":10:19: unknown member content_text of the response"},
+		"lost body": {strings.Replace(vcrpy, "headers: {}", "headers: {Content-Length: ['7']}", 1),
+			":14:3: interaction 1: the request has no body, but its Content-Length is 7"},
+		"not a number of JSON": {strings.Replace(vcrpy, "body: null", "parsed_body: [.inf]", 1),
+			":15:19: .inf is not a number"},
+		"random":     {"\x00\x93\xff", ":1:1: invalid YAML"},
 		"two files":  {vcrpy + "---\n" + vcrpy, "second YAML document"},
 		"no lengths": {httprrBegin + "337\n", ":2:1: expected the lengths"},
 		"cut":        {httprr[:len(httprr)-30], ":22:1: the file is truncated"},
@@ -209,6 +216,34 @@ func TestInvalidImportsNameLineAndColumn(t *testing.T) {
 	}
 	_, err := Import(filepath.Join(t.TempDir(), "missing"), talkFile(t))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// The serializer of pydantic-ai writes JSON bodies as YAML. Their members keep their order and their types.
+func TestParsedBodiesAreImported(t *testing.T) {
+	path := talkFile(t)
+	_, err := Import(foreignPath(t, `interactions:
+- request:
+    headers: {content-type: [application/json], content-length: ['9']}
+    method: POST
+    parsed_body:
+      model: &m gpt-4o
+      messages: [{role: user, content: "1"}]
+      stop: null
+      temperature: 0.5
+    uri: https://api.openai.com/v1/chat/completions
+  response:
+    headers: {content-type: [application/json], content-length: ['1916']}
+    parsed_body: {choices: [], n: 1, ok: true, model: *m, empty: {}, said: "line\nline <b>"}
+    status: {code: 200, message: OK}
+version: 1
+`), path)
+	require.NoError(t, err)
+	it := loaded(t, path).interactions[0]
+	require.Equal(t, `{"model":"gpt-4o","messages":[{"role":"user","content":"1"}],"stop":null,"temperature":0.5}`,
+		it.Request.Body)
+	require.Equal(t, `{"choices":[],"n":1,"ok":true,"model":"gpt-4o","empty":{},"said":"line\nline <b>"}`,
+		it.Response.Body)
+	require.EqualValues(t, len(it.Response.Body), it.Response.ContentLength)
 }
 
 // Every foreign recording of the shared traffic is imported whole, and replays.

@@ -18,6 +18,8 @@ type File struct {
 	// Timed is true if the arrival times of the answers are known.
 	Timed        bool
 	Interactions []Interaction
+
+	recording *recording
 }
 
 // Interaction is a recorded request and its answer.
@@ -27,7 +29,7 @@ type Interaction struct {
 	Method, URL string
 	// Dialect is the model's wire format; "" if the address has none.
 	Dialect string
-	// Asked is the request in neutral form; nil without a dialect, or if it is invalid.
+	// Decoded is the request in neutral form; nil without a dialect, or if it is invalid.
 	Decoded *dialect.Request
 	// Status is the HTTP status.
 	Status int
@@ -36,23 +38,35 @@ type Interaction struct {
 	Events int
 	// Request and Response are the bodies.
 	Request, Response string
-	// First is the time to the head of the answer, Took the time to its end; 0 if unknown.
+	// First is the time to the head of the answer, Duration the time to its end; 0 if unknown.
 	First, Duration time.Duration
 	// Cut says who cut the answer short: "caller", "provider" or "" (complete).
 	Cut string
 
 	recorded *cassette.Interaction
-	unread   error // why Asked is nil although there is a dialect
+	unread   error // why Decoded is nil although there is a dialect
 }
 
-// Read reads a cassette by a path that ends in .yaml, or an embedded recording by name. Its error says where the file
-// is wrong.
+// Read reads a cassette by its path. Its error says where the file is wrong.
 func Read(path string) (*File, error) {
 	r, err := load(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, Origin: r.origin, Timed: r.timed}
+	return inspect(r), nil
+}
+
+// Parse is [Read] for the text of a cassette, such as an embedded one. Its timings are unknown.
+func Parse(name string, text []byte) (*File, error) {
+	r, err := parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return inspect(r), nil
+}
+
+func inspect(r *recording) *File {
+	f := &File{Path: r.name, Origin: r.origin, Timed: r.timed, recording: r}
 	for n, it := range r.interactions {
 		i := Interaction{
 			Number: n, Method: it.Request.Method, URL: it.Request.URL, Status: it.Response.Code,
@@ -64,7 +78,7 @@ func Read(path string) (*File, error) {
 		i.read()
 		f.Interactions = append(f.Interactions, i)
 	}
-	return f, nil
+	return f
 }
 
 func (i *Interaction) time(t *timing) {

@@ -75,7 +75,7 @@ func leavesOfEvent(body string, lines []span) []leaf {
 		if i > 0 {
 			data.WriteByte('\n')
 		}
-		data.WriteString(body[line.from:line.to])
+		data.WriteString(body[line.From:line.To])
 	}
 	s := leafScan{data: data.String()}
 	_, err := s.scan()
@@ -89,12 +89,12 @@ func leavesOfEvent(body string, lines []span) []leaf {
 	at, line := 0, 0 // at is the beginning of the line in the data
 	for i := range s.leaves {
 		l := &s.leaves[i]
-		for l.from > at+lines[line].to-lines[line].from {
-			at += lines[line].to - lines[line].from + 1
+		for l.From > at+lines[line].To-lines[line].From {
+			at += lines[line].To - lines[line].From + 1
 			line++
 		}
-		move := lines[line].from - at
-		l.from, l.to = l.from+move, min(l.to+move, lines[line].to)
+		move := lines[line].From - at
+		l.From, l.To = l.From+move, min(l.To+move, lines[line].To)
 	}
 	return s.leaves
 }
@@ -123,7 +123,7 @@ func (s *leafScan) value(keys [groupings]uint64, name string, depth int) (json.T
 	token, err := s.decoder.Token()
 	if err != nil {
 		if begun := s.begins(before); errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(s.data[begun:], `"`) {
-			s.leaf(span{begun + 1, len(s.data)}, keys, name)
+			s.leaf(span{From: begun + 1, To: len(s.data)}, keys, name)
 		}
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *leafScan) value(keys [groupings]uint64, name string, depth int) (json.T
 		return nil, s.array(keys, name, depth)
 	}
 	if _, isText := token.(string); isText {
-		s.leaf(span{s.begins(before) + 1, int(s.decoder.InputOffset()) - 1}, keys, name)
+		s.leaf(span{From: s.begins(before) + 1, To: int(s.decoder.InputOffset()) - 1}, keys, name)
 	}
 	return token, nil
 }
@@ -163,7 +163,7 @@ func (s *leafScan) begins(place int) int {
 
 func (s *leafScan) leaf(text span, keys [groupings]uint64, name string) {
 	keys[byName] = mixed(keys[byName], name)
-	s.leaves = append(s.leaves, leaf{span{s.base + text.from, s.base + text.to}, name, keys})
+	s.leaves = append(s.leaves, leaf{span{From: s.base + text.From, To: s.base + text.To}, name, keys})
 }
 
 // object reads an object after its brace. Members that separate its texts from others may follow those texts.

@@ -86,8 +86,8 @@ func (c *scrubber) lint(where, text string, find func(*scrubber, string) []edit,
 		if len(looks) > 1 && looks[1].with == "" {
 			verb = "found, in pieces,"
 		}
-		begin := text[first.from:min(first.from+4, first.to)]
-		say(where, "%s what looks like a secret at byte %d: %s…", verb, first.from, begin)
+		begin := text[first.From:min(first.From+4, first.To)]
+		say(where, "%s what looks like a secret at byte %d: %s…", verb, first.From, begin)
 		return
 	}
 	if find(c, text) != nil {
@@ -131,7 +131,7 @@ func isEvent(chunk []byte) bool {
 	body := string(chunk)
 	var data []string
 	for _, line := range dataLines(body, 0, len(body)) {
-		data = append(data, body[line.from:line.to])
+		data = append(data, body[line.From:line.To])
 	}
 	text := strings.Join(data, "\n")
 	if !eventField.MatchString(body) {

@@ -8,24 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
-// load reads an embedded recording by name, or a file by a path that ends in .yaml. Its error lists what exists.
+const extension = ".yaml"
+
+// load reads a cassette, and its timings. The error for a missing one lists what the folder has.
 func load(name string) (*recording, error) {
-	if !strings.HasSuffix(name, extension) {
-		data, err := embedded(name)
-		if err != nil {
-			err = fmt.Errorf("recording %q not found: use one of the %d names of the form SCENARIO.DIALECT, "+
-				"such as %s, or the path of a file that ends in %s", name, len(Names()), anyName, extension)
-			if near := words.DidYouMean(name, Names()); near != "" {
-				err = fmt.Errorf("%w; %s", err, near)
-			}
-			return nil, err
-		}
-		return parse(name, data)
-	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cassette %s not found: its folder contains %s: %w", name, beside(name), err)
@@ -40,10 +28,8 @@ func load(name string) (*recording, error) {
 	return r, loadTimings(name, r)
 }
 
-const anyName = "parallel.native"
-
-func beside(path string) string {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // an unreadable folder lists none
+func beside(name string) string {
+	entries, _ := os.ReadDir(filepath.Dir(name)) // an unreadable folder lists none
 	var names []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), extension) {

@@ -47,9 +47,9 @@ func Ignore(members ...string) Option {
 	return func(s *settings) {
 		for _, member := range members {
 			for name := range strings.SplitSeq(member, ".") {
-				if name == "" || strings.ContainsAny(name, "[]") {
+				if name == "" || strings.ContainsAny(name, "[]$*") {
 					s.wrong = fmt.Errorf("cannot ignore the member %q: expected names with dots between them, "+
-						`without indexes, such as "messages.cache_control"`, member)
+						`without indexes, * and $, such as "messages.cache_control"`, member)
 				}
 			}
 		}

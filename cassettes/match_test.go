@@ -31,7 +31,7 @@ func TestIgnoredMembersDoNotMatter(t *testing.T) {
 		`"asked":1`)
 	require.Contains(t, asks(t, tr, `{"thinking":{"type":"off"},"messages":[{"role":"user"}]}`), "not_recorded")
 	require.ErrorContains(t, tr.Close(), `at thinking.type expected "on", found "off" (differences: 1)`)
-	for _, member := range []string{"messages[0].name", "", "a..b"} {
+	for _, member := range []string{"messages[0].name", "", "a..b", "$.max_tokens"} {
 		_, err := New(path, Ignore(member))
 		require.ErrorContains(t, err, strconv.Quote(member))
 	}
@@ -134,4 +134,26 @@ func TestMissingContentTypeIsThatOfTheBody(t *testing.T) {
 	a := answerOf(&cassette.Response{Code: 200, Body: "data: 1\n\n",
 		Headers: http.Header{"content-type": {"text/plain"}}}, nil)
 	require.False(t, a.Stream, "the provider's own type counts")
+}
+
+func TestIgnoreBesideAMatcherIsAnError(t *testing.T) {
+	_, err := New(talkFile(t), Ignore("max_tokens"), WithMatcher(func(_, _ *Request) bool { return true }))
+	require.ErrorContains(t, err, "Ignore has no effect beside WithMatcher")
+}
+
+// Of several requests that differ, the nearest is an unused one with a similar text.
+func TestTheNearestIsUnusedAndSimilar(t *testing.T) {
+	asked := func(text string) string { return `{"messages":[{"role":"user","content":"` + text + `"}]}` }
+	path := talkFile(t)
+	tr := opened(t, path, WithMode(RecordAnew), WithTransport(&counting{}))
+	for _, text := range []string{"What is the weather in Paris today?", "What is the weather in London today?",
+		"Translate this letter"} {
+		asks(t, tr, asked(text))
+	}
+	require.NoError(t, tr.Close())
+	tr = opened(t, path, AllowUnused())
+	asks(t, tr, asked("What is the weather in Paris today?"))
+	asks(t, tr, asked("What is the weather in Paris now?"))
+	err := tr.Close()
+	require.ErrorContains(t, err, "the nearest is interaction 1 of", "interaction 0 is used, 2 is another text")
 }

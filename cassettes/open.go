@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -80,6 +81,9 @@ func newSettings(options []Option) (settings, error) {
 	for _, o := range options {
 		o(&s)
 	}
+	if s.equal != nil && s.ignored != nil && s.wrong == nil {
+		s.wrong = errors.New("Ignore has no effect beside WithMatcher: compare without these members in the matcher")
+	}
 	if s.wrong != nil {
 		return s, s.wrong
 	}
@@ -102,8 +106,7 @@ func newSettings(options []Option) (settings, error) {
 	return s, nil
 }
 
-// Open returns a transport that answers from testdata/cassettes/NAME.yaml, or from the embedded recording of that name.
-// A name of "" is the test's own. In another [Mode] it calls the provider and writes the file when the test ends.
+// Open returns a transport that answers from testdata/cassettes/NAME.yaml. A name of "" is the test's own. In another [Mode] it calls the provider and writes the file when the test ends.
 // A replayed request that is not found gets a 404 that SDKs do not retry, and fails the test. An unused interaction
 // fails it too, without [AllowUnused]. The transport is safe for concurrent use.
 func Open(t llm.TB, name string, options ...Option) http.RoundTripper {
@@ -126,9 +129,7 @@ func openForTest[T interface {
 	if err == nil {
 		file := filepath.Join("testdata", "cassettes", filepath.FromSlash(name)+extension)
 		if _, err := os.Stat(file); err != nil && s.mode == ReplayOnly {
-			advice = fmt.Sprintf("; %s contains %s; set %s=%s to record what is missing",
-				filepath.Dir(file), beside(file), ModeVariable, RecordMissing)
-			file = name
+			advice = fmt.Sprintf("; set %s=%s to record what is missing", ModeVariable, RecordMissing)
 		}
 		opened, err = open(file, s)
 	}

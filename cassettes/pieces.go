@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/secrets"
 )
 
 // restated are the members in which clients repeat what a model said, sometimes in the pieces in which it came. Other
@@ -32,7 +34,7 @@ func (c *scrubber) inLeaves(body string, leaves []leaf, cut bool) []edit {
 		t.removeFrom(joinLeaves(body, leaves, grouping, t.edits))
 	}
 	whole := &joined{}
-	whole.add(body, span{0, len(body)}, t.edits)
+	whole.add(body, span{From: 0, To: len(body)}, t.edits)
 	t.removeFrom([]*joined{whole})
 	return t.edits
 }
@@ -51,7 +53,7 @@ func (t *removal) removeFrom(texts []*joined) {
 		}
 		secret := t.find(s.text.String())
 		if t.cut {
-			secret = merged(append(secret, t.begun(s.text.String())...))
+			secret = secrets.Merged(append(secret, t.begun(s.text.String())...))
 		}
 		for _, found := range secret {
 			with := redacted
@@ -65,7 +67,7 @@ func (t *removal) removeFrom(texts []*joined) {
 		return
 	}
 	t.edits = append(t.edits, more...)
-	slices.SortFunc(t.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(t.edits, func(a, b edit) int { return cmp.Compare(a.From, b.From) })
 }
 
 // begun returns the end of a text that is the beginning of a known secret.
@@ -74,7 +76,7 @@ func (c *scrubber) begun(text string) []span {
 	for _, known := range c.known {
 		for n := min(len(known)-1, len(text)); n >= minSecret; n-- {
 			if strings.HasSuffix(text, known[:n]) {
-				found = append(found, span{len(text) - n, len(text)})
+				found = append(found, span{From: len(text) - n, To: len(text)})
 				break
 			}
 		}
@@ -116,38 +118,38 @@ func joinLeaves(body string, leaves []leaf, grouping int, removed []edit) []*joi
 
 // add appends a part of a body, without what was removed before.
 func (s *joined) add(body string, part span, removed []edit) {
-	text := body[part.from:part.to]
+	text := body[part.From:part.To]
 	if s.leaves++; s.leaves == 1 {
 		s.first = text
 	}
 	s.varied = s.varied || text != s.first
-	i, _ := slices.BinarySearchFunc(removed, part.from, func(e edit, from int) int { return cmp.Compare(e.to, from+1) })
-	for ; i < len(removed) && removed[i].from < part.to; i++ {
-		s.piece(body, span{part.from, max(part.from, removed[i].from)})
+	i, _ := slices.BinarySearchFunc(removed, part.From, func(e edit, from int) int { return cmp.Compare(e.To, from+1) })
+	for ; i < len(removed) && removed[i].From < part.To; i++ {
+		s.piece(body, span{From: part.From, To: max(part.From, removed[i].From)})
 		s.text.WriteString(gap)
-		part.from = min(part.to, removed[i].to)
+		part.From = min(part.To, removed[i].To)
 	}
 	s.piece(body, part)
 }
 
 func (s *joined) piece(body string, part span) {
-	if part.from < part.to {
+	if part.From < part.To {
 		s.pieces = append(s.pieces, piece{s.text.Len(), part})
-		s.text.WriteString(body[part.from:part.to])
+		s.text.WriteString(body[part.From:part.To])
 	}
 }
 
 // parts returns the spans of the body that form a span of the text.
 func (s *joined) parts(of span) []span {
 	var parts []span
-	i, found := slices.BinarySearchFunc(s.pieces, of.from, func(p piece, at int) int { return cmp.Compare(p.at, at) })
+	i, found := slices.BinarySearchFunc(s.pieces, of.From, func(p piece, at int) int { return cmp.Compare(p.at, at) })
 	if !found {
 		i--
 	}
-	for ; i < len(s.pieces) && s.pieces[i].at < of.to; i++ {
+	for ; i < len(s.pieces) && s.pieces[i].at < of.To; i++ {
 		p := s.pieces[i]
-		part := span{p.from + max(0, of.from-p.at), p.from + min(p.to-p.from, of.to-p.at)}
-		if part.from < part.to {
+		part := span{From: p.From + max(0, of.From-p.at), To: p.From + min(p.To-p.From, of.To-p.at)}
+		if part.From < part.To {
 			parts = append(parts, part)
 		}
 	}

@@ -320,10 +320,10 @@ func FuzzInBody(f *testing.F) {
 		edits := c.inBody(body, false)
 		last := 0
 		for _, e := range edits {
-			if e.from < last || e.to <= e.from || e.to > len(body) {
+			if e.From < last || e.To <= e.From || e.To > len(body) {
 				t.Fatalf("%v of %q", edits, body)
 			}
-			last = e.to
+			last = e.To
 		}
 		clean := edited(body, edits)
 		if json.Valid([]byte(body)) && !strings.ContainsAny(secret, "\"\\{}[],: ") && !json.Valid([]byte(clean)) {

@@ -3,7 +3,9 @@ package cassettes
 import (
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -47,21 +49,29 @@ type queue struct {
 	used int
 }
 
-// Replay returns a player of recordings: embedded ones by name (see [Names]), files by a path that ends in .yaml.
-// Without names it plays all embedded recordings. Its error names the file and the line.
-func Replay(names ...string) (*Player, error) {
-	if len(names) == 0 {
-		names = Names()
+// Replay returns a player of one or more cassettes by their paths. Its error names the file and the line.
+func Replay(paths ...string) (*Player, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("nothing to replay: name the cassettes by their paths")
 	}
 	var all []*recording
-	for _, name := range names {
-		r, err := load(name)
+	for _, path := range paths {
+		r, err := load(path)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
 	return newPlayer(rules{}, all...), nil
+}
+
+// ReplayFiles is [Replay] for cassettes that were read, such as embedded ones: see [Parse].
+func ReplayFiles(files ...*File) *Player {
+	var all []*recording
+	for _, f := range files {
+		all = append(all, f.recording)
+	}
+	return newPlayer(rules{}, all...)
 }
 
 func newPlayer(equality rules, all ...*recording) *Player {
@@ -145,15 +155,20 @@ func (p *Player) match(r *request) (*interaction, error) {
 	return found, nil
 }
 
-// nearest returns the interaction of the request's kind with the fewest differences and, among equals, the most similar
-// values; the first of several. It returns nil for none.
+// nearest returns the interaction of the request's kind with the fewest differences and the most similar texts, rather
+// an unused one; the first of several. It returns nil for none.
 func (p *Player) nearest(r *request) (nearest *interaction, least differences) {
+	shortest := math.Inf(1)
 	for _, i := range p.interactions {
 		if i.request.kind != r.kind {
 			continue
 		}
-		if d := compare(i.request.body, r.body); nearest == nil || d.less(least) {
-			nearest, least = i, d
+		d := compare(i.request.body, r.body)
+		i.queue.mu.Lock()
+		used := i.place < i.queue.used
+		i.queue.mu.Unlock()
+		if distance := d.distance(used); distance < shortest {
+			nearest, least, shortest = i, d, distance
 		}
 	}
 	return nearest, least

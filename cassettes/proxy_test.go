@@ -254,5 +254,5 @@ func TestProxyFailsItsTest(t *testing.T) {
 
 	tb = fakeTB{}
 	require.Nil(t, NewProxy(&tb, "wether"))
-	require.Contains(t, tb.said[0], `fatal: opening the cassette: recording "wether" not found`)
+	require.Contains(t, tb.said[0], "fatal: opening the cassette: cassette testdata/cassettes/wether.yaml not found")
 }

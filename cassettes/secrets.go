@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -23,36 +22,6 @@ var (
 
 // minSecret is the length of the shortest credential, in bytes, that is searched for. Shorter ones occur by chance.
 const minSecret = 8
-
-// pattern recognizes a secret by its beginning, at the beginning of a word, and what follows.
-type pattern struct {
-	begin string
-	rest  *regexp.Regexp
-}
-
-// patterns are the keys, tokens and account ids of providers and similar services.
-var patterns = []pattern{
-	{"sk-", regexp.MustCompile(`^[A-Za-z0-9_-]{16,}`)},   // OpenAI, Anthropic, OpenRouter and others
-	{"AIza", regexp.MustCompile(`^[A-Za-z0-9_-]{30,}`)},  // Google
-	{"ya29.", regexp.MustCompile(`^[A-Za-z0-9_-]{16,}`)}, // a Google account
-	{"gsk", separated}, {"hf", separated}, {"ghp", separated}, {"gho", separated}, {"glpat", separated},
-	{"github_pat_", regexp.MustCompile(`^[A-Za-z0-9_]{16,}`)},
-	{"xai-", regexp.MustCompile(`^[A-Za-z0-9]{16,}`)},
-	{"AKIA", regexp.MustCompile(`^[A-Z0-9]{16}\b`)}, // Amazon
-	{"ASIA", regexp.MustCompile(`^[A-Z0-9]{16}\b`)},
-	{"org-", regexp.MustCompile(`^[A-Za-z0-9]{16,}`)}, // OpenAI's errors name organisations, projects and users
-	{"proj_", regexp.MustCompile(`^[A-Za-z0-9]{16,}`)},
-	{"user-", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
-	{token, regexp.MustCompile(`^[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`)}, // a JSON web token
-	{"-----BEGIN ", regexp.MustCompile(`^[A-Z ]*PRIVATE KEY-----`)},
-}
-
-// token begins the first two parts of a JSON web token; tokenRun matches one part.
-const token = "eyJ"
-
-var tokenRun = regexp.MustCompile(`^[A-Za-z0-9_-]*`)
-
-var separated = regexp.MustCompile(`^[_-][A-Za-z0-9]{16,}`)
 
 // scrubber finds and removes secrets: those it knows and those that match a pattern.
 type scrubber struct {

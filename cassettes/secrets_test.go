@@ -96,27 +96,6 @@ func TestNoPlantedSecretIsSaved(t *testing.T) {
 	}
 }
 
-func TestOrdinaryTextsAreKept(t *testing.T) {
-	clean := newScrubber(http.Header{"Authorization": {"Bearer short"}}, nil)
-	for _, text := range []string{"the task-oriented model", "sk-short", "a risk-free organisation org-chart",
-		"call_HmjRWNWYiLpUIAJrLPlVrpLF",
-		"msg_01XFDUDYJgAACzvnptvVoYEL", "user-agent", "short", "eyJhbGciOi without dots",
-		"chatcmpl-9zabcdefghijklmnopqrstuvwx"} {
-		require.Equal(t, text, clean.Replace(text))
-	}
-}
-
-// Many beginnings of a secret are scanned once, and a secret after them is found.
-func TestManyBeginningsAreScannedInLinearTime(t *testing.T) {
-	for _, begin := range []string{"eyJ-", "sk-", "-----BEGIN ", "AIza-", "user-", `\`, `\u005c`} {
-		for _, secret := range []string{"eyJabcdefgh.eyJabcdefgh.abcdefgh", "-----BEGIN RSA PRIVATE KEY-----",
-			"sk-abcdefghijklmnop"} {
-			text := strings.Repeat(begin, 1<<16) + " "
-			require.True(t, strings.HasSuffix((&scrubber{}).Replace(text+secret), " "+redacted), begin)
-		}
-	}
-}
-
 func mustJSON(s string) string { return jsonvalue.Canonical(s) }
 
 // A secret of one request is removed from all: a client may tell one provider the key of another.

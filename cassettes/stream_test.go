@@ -234,12 +234,18 @@ func TestInvalidTimingsAreRejected(t *testing.T) {
 	require.Equal(t, []timing{{0, 3, [][2]int64{{2, 0}, {3, 7}}, cutByCaller}}, got)
 }
 
-func TestMissingTimingsAreAnError(t *testing.T) {
+// Only a replay at the recorded pace needs the timings.
+func TestMissingTimings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := recorded(t, dripping{"text/event-stream", story, io.EOF}, nil)
 		require.NoError(t, os.Remove(timingFile(path)))
-		_, err := New(path)
-		require.ErrorContains(t, err, "its timings are missing: restore "+timingFile(path))
+		_, err := New(path, Paced())
+		require.ErrorContains(t, err, "Paced needs its timings: restore "+timingFile(path))
+		tr := opened(t, path)
+		require.Equal(t, strings.Join(story, ""), asks(t, tr, `{"messages":[],"model":"m","stream":true}`))
+		require.NoError(t, tr.Close())
+		_, err = Read(path)
+		require.NoError(t, err)
 	})
 }
 

@@ -24,7 +24,7 @@ type Transport struct {
 	kept   bool // unused interactions stay
 }
 
-// open opens a cassette by path, or for replay an embedded recording by name.
+// open opens a cassette by path.
 func open(name string, s settings) (*Transport, error) {
 	t := &Transport{settings: s}
 	var r *recording
@@ -33,6 +33,10 @@ func open(name string, s settings) (*Transport, error) {
 		if r, err = load(name); err != nil && (s.mode == ReplayOnly || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
+	}
+	if r != nil && s.paced && r.timed && r.timings == nil {
+		return nil, fmt.Errorf("cassette %s: Paced needs its timings: restore %s, record again, or leave out Paced",
+			name, timingFile(name))
 	}
 	if r != nil {
 		t.player = newPlayer(s.rules, r)

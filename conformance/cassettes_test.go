@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"flag"
 	"hash/fnv"
@@ -22,15 +21,17 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/conformance/recordings"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/solid"
 )
 
-var update = flag.Bool("update", false, "write the recordings in cassettes/recordings anew")
+var update = flag.Bool("update", false, "write conformance/recordings anew")
 
 // forms are the ways in which the reference asks a model, with the suffix of their recordings.
 var forms = reference.Forms()
@@ -39,15 +40,15 @@ var forms = reference.Forms()
 // fifth, in turn.
 func sampled(scenario, form int) bool { return whole() || (scenario+form)%5 == 0 }
 
-// recordings are all embedded recordings. Reading them takes long.
-var recordings = sync.OnceValues(func() (*cassettes.Player, error) { return cassettes.Replay() })
+// replayed are all embedded recordings. Reading them takes long.
+var replayed = sync.OnceValues(func() (*cassettes.Player, error) { return recordings.Replay() })
 
 // play plays scenarios in virtual time, with their scripts if source is nil.
 func play(t *testing.T, only []string, run func(context.Context, harness.Env) error, source llm.Source,
 	revisions ...server.Revision) *report.Results {
 	t.Helper()
 	suite := conformance.Suite{Client: harness.InProcess(run), Revisions: revisions, Only: only,
-		Skip: cassettes.Unrecorded(), Seed: 1, Source: source,
+		Skip: recordings.Unrecorded(), Seed: 1, Source: source,
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
@@ -127,65 +128,45 @@ func recordedFrom(scenario string, config reference.Config) func(context.Context
 	return reference.Client(config)
 }
 
-// unzipped returns the text of a gzip file; nil for a missing file.
-func unzipped(path string) []byte {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil
-	}
-	text, _ := io.ReadAll(r) // what is missing differs
-	return text
-}
-
-func zipped(t *testing.T, text []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	require.NoError(t, err)
-	_, err = w.Write(text)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.Bytes()
-}
-
 // The embedded recordings are up to date. With -update, the test writes them.
 func TestRecordings(t *testing.T) {
 	if !*update {
-		require.ElementsMatch(t, recordedScenarios, cassettes.Scenarios())
+		require.ElementsMatch(t, recordedScenarios, recordings.Scenarios())
 	}
-	folder := filepath.Join("..", "cassettes", "recordings")
-	for i, scenario := range recordedScenarios {
-		for k, form := range forms {
-			if !*update && !sampled(i, k) {
-				continue
-			}
-			file := scenario + "." + form.Name + ".yaml"
-			t.Run(file, func(t *testing.T) {
-				t.Parallel()
-				path := filepath.Join(t.TempDir(), file)
-				rs := record(t, scenario, recordedFrom(scenario, form.Config), path)
-				require.False(t, rs.Failed(scenario != "balance"), "%s", report.Text(rs, report.TextOptions{}))
-				anew, err := os.ReadFile(path)
-				require.NoError(t, err)
-				switch path := filepath.Join(folder, file+".gz"); {
-				case bytes.Equal(unzipped(path), anew):
-				case *update:
-					require.NoError(t, os.WriteFile(path, zipped(t, anew), 0o644))
-				default:
-					t.Fatalf("out of date: go test ./conformance -run TestRecordings -update")
+	var mu sync.Mutex
+	anew := map[string][]byte{}
+	t.Run("all", func(t *testing.T) {
+		for i, scenario := range recordedScenarios {
+			for k, form := range forms {
+				if !*update && !sampled(i, k) {
+					continue
 				}
-			})
+				name := scenario + "." + form.Name
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					path := filepath.Join(t.TempDir(), name+".yaml")
+					rs := record(t, scenario, recordedFrom(scenario, form.Config), path)
+					require.False(t, rs.Failed(scenario != "balance"), "%s", report.Text(rs, report.TextOptions{}))
+					text, err := os.ReadFile(path)
+					require.NoError(t, err)
+					if !*update {
+						require.True(t, bytes.Equal(recordings.Text(name), text), "out of date: go test ./conformance -run TestRecordings -update")
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					anew[name] = text
+				})
+			}
 		}
+	})
+	if *update {
+		require.NoError(t, os.WriteFile(filepath.Join("recordings", "recordings.solid"), solid.Pack(anew), 0o644))
 	}
 }
 
 // Replayed or scripted, the model is the same to the reference: every verdict and its evidence are equal.
 func TestARunFromRecordingsEqualsTheRunFromScripts(t *testing.T) {
-	source, err := recordings()
+	source, err := replayed()
 	require.NoError(t, err)
 	for i, scenario := range recordedScenarios {
 		for k, form := range forms {
@@ -215,7 +196,7 @@ func TestARunFromRecordingsEqualsTheRunFromScripts(t *testing.T) {
 
 // A fault is also found from recordings, unless the recordings lack what the broken client asks.
 func TestMutantsAreKilledFromRecordings(t *testing.T) {
-	source, err := recordings()
+	source, err := replayed()
 	require.NoError(t, err)
 	var killed atomic.Int64
 	t.Cleanup(func() { require.Positive(t, killed.Load()) })

@@ -1,0 +1,65 @@
+package secrets
+
+import (
+	"regexp"
+	"strings"
+)
+
+// pattern recognizes a secret by its beginning, at the beginning of a word, and what follows.
+type pattern struct {
+	begin string
+	rest  *regexp.Regexp
+}
+
+// table lists the keys, tokens and account ids of providers and similar services: what follows a prefix, then the
+// prefixes.
+var table = []struct{ rest, begin string }{
+	// OpenAI, Anthropic, OpenRouter and others; Vertex; Slack; GitLab; Hugging Face; Databricks; Vault; Postman
+	{`[A-Za-z0-9_-]{16,}`, "sk- ya29. xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xapp- glpat- glptt- gldt- glrt- glsoat- " +
+		"glimt- glft- glcbt- glagent- gloas- GOCSPX- pypi- lsv2_ hvs. hvb. hvr. PMAK- sq0atp- sq0csp- tk-us- " +
+		"pscale_tkn_ pscale_oauth_ pscale_pw_ CLOJARS_ ops_eyJ fo1_ fm1a_ fm1r_ fm2_ pk-lf- sk-lf- dp.pt. dp.st. " +
+		"lin_oauth_ figd_ whsec_ nvapi- pcsk_ HRKU- sgp_ tgp_v1_ AQ.Ab8R"},
+	{`[A-Za-z0-9]{24,}`, "vercel_ vck_ jina_ fc- api_org_ secret_ ntn_ csk- fw_ phx_ phc_ e2b_ atlasv1. key_"},
+	{`[A-Za-z0-9_-]{30,}`, "AIza"}, // Google
+	{`[A-Za-z0-9+/=_-]{60,}`, "ABSK bedrock-api-key-"},
+	{`[_-][A-Za-z0-9]{16,}`, "gsk hf ghp gho ghu ghs ghr glc glsa"},
+	{`[A-Za-z0-9_]{16,}`, "github_pat_"},
+	{`[A-Za-z0-9]{16,}`, "xai- pplx- npm_ r8_ lin_api_ rdme_ rubygems_ sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ " +
+		"rk_prod_ org- proj_ p8e- pnu_ pul- sntryu_ sm_aat_ sm_pat_ sm_sat_ ico- fio-u- dckr_pat_ dckr_oat_ sbp_ tfp_"},
+	{`[A-Za-z0-9_-]{16,}`, "tvly- sntrys_ shippo_live_ shippo_test_ duffel_live_ duffel_test_ FLWSECK_TEST- xkeysib-"},
+	{`[A-Za-z0-9]{20,}`, "user-"}, // OpenAI's errors name organisations, projects and users
+	{`[0-9a-f]{32}(?:-\d)?\b`, "dapi"},
+	{`[0-9a-fA-F]{32}\b`, "SK AC shpat_ shpca_ shppa_ shpss_"}, // Twilio, Shopify
+	{`[0-9a-f]{32,}`, "dop_v1_ doo_v1_ dor_v1_"},
+	{`[A-Z0-9]{16}\b`, "AKIA ASIA ABIA ACCA"}, // Amazon
+	{`[A-Za-z0-9]{20}\b`, "LTAI"},             // Alibaba
+	{`[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, "SG."},
+	{`1[A-Z0-9]{50,}`, "AGE-SECRET-KEY-"},
+	{`[A-Za-z0-9_/+-]{20,}`, "hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/ " +
+		"discord.com/api/webhooks/ discordapp.com/api/webhooks/"},
+	{`[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, token},
+	{privateKey, "-----BEGIN "},
+}
+
+// token begins the first two parts of a JSON web token; tokenRun matches one part.
+const token = "eyJ"
+
+var tokenRun = regexp.MustCompile(`^[A-Za-z0-9_-]*`)
+
+// privateKey is the whole block, up to its last line. Of a block without one it is the lines of base64.
+const privateKey = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-"'<\x00]|-[^-"'<\x00])*-----END [A-Z0-9 ]*-----|` +
+	`(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*)`
+
+// begins has the patterns by the first byte of their beginnings.
+var begins = func() (by [256][]pattern) {
+	for _, row := range table {
+		rest := regexp.MustCompile("^(?:" + row.rest + ")")
+		for begin := range strings.FieldsSeq(row.begin) {
+			if begin == "-----BEGIN" {
+				begin += " "
+			}
+			by[begin[0]] = append(by[begin[0]], pattern{begin, rest})
+		}
+	}
+	return by
+}()
