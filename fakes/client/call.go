@@ -121,7 +121,9 @@ func (c *Client) call(ctx context.Context, method string, params map[string]any)
 		defer c.mu.Unlock()
 		c.calls = slices.DeleteFunc(c.calls, func(other context.Context) bool { return other == ctx })
 	}()
-	return c.request(ctx, method, params)
+	before := len(c.Samples())
+	result, err := c.request(ctx, method, params)
+	return result, c.explained(err, before)
 }
 
 // within returns a context for one sample: it ends with ctx and with the call under way. Over stdio and on a GET stream

@@ -15,12 +15,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// Options say how a client connects and how it answers. Either URL or Launch is needed.
+// Options say how a client connects and how it answers. One of URL, Handler, Conn and Launch is needed.
 type Options struct {
 	// URL is the server's endpoint for Streamable HTTP.
 	URL string
 	// HTTP sends every request to URL; nil for [http.DefaultClient].
 	HTTP *http.Client
+	// Handler is a server in this process. It gets the requests in memory, at URL, or at /mcp if that is "".
+	Handler http.Handler
+	// Conn is a connection to a server in this process that speaks as over stdio, such as one end of a [net.Pipe].
+	Conn io.ReadWriteCloser
+	// Header is added to every request, such as an Authorization.
+	Header http.Header
 	// Launch starts a server over stdio: see [Command]. It returns its input and output. Each Write is one message.
 	// Close must end the server's input and wait for its end. stderr is [Options.Stderr]. Launch is called again, at most
 	// three times, when the server ends by itself.
@@ -39,6 +45,12 @@ type Options struct {
 
 	// Sampling answers sampling requests; nil for a client that does not sample.
 	Sampling Handler
+	// Fake is the fake model, an *llm.Server, that answers sampling requests if Sampling is nil.
+	Fake interface{ BaseURLs() map[string]string }
+	// Elicitation answers elicitation/create with an ElicitResult; nil for a client that does not declare it.
+	Elicitation Handler
+	// Roots are the URIs of the answer to roots/list; nil for a client that does not declare it.
+	Roots []string
 	// Validate checks the params of a sampling request before Consent and Sampling see them. An error refuses the request
 	// with -32602. Nil for [Validate]; a function that returns nil accepts everything.
 	Validate func(params map[string]any) error
@@ -54,6 +66,14 @@ type Options struct {
 	MaxRounds int
 	// Notified receives the server's notifications, except cancellations. It may be called from any goroutine.
 	Notified func(method string, params json.RawMessage)
+	// Progress receives the progress of calls, as Notified does.
+	Progress func(Progress)
+}
+
+// Progress is a notification of the progress of a call.
+type Progress struct {
+	Progress, Total float64
+	Message         string
 }
 
 // Handler answers one sampling request. params is a CreateMessageRequestParams and the result a CreateMessageResult;
@@ -76,6 +96,8 @@ const (
 // Client is a connected client. It is safe for concurrent use.
 type Client struct {
 	options Options
+	journal *journal // nil: none is kept
+	host    func() error
 	base    context.Context // given to Connect
 	ctx     context.Context // of base; ends with Close
 	cancel  context.CancelFunc
@@ -100,39 +122,80 @@ type wire interface {
 }
 
 // Connect connects to the server and agrees with it on a revision. When ctx ends, so does the connection.
-func Connect(ctx context.Context, o Options) (*Client, error) {
-	o.HTTP = cmp.Or(o.HTTP, http.DefaultClient)
+func Connect(ctx context.Context, o Options) (*Client, error) { return connect(ctx, o, nil) }
+
+func connect(ctx context.Context, o Options, kept *journal) (*Client, error) {
+	if o.Sampling == nil && o.Fake != nil {
+		o.Sampling = asking(o.Fake)
+	}
+	if o.Conn != nil {
+		o.Launch = once(o.Conn)
+	}
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	o.MaxRounds = cmp.Or(o.MaxRounds, defaultMaxRounds)
 	if o.Info == nil {
 		o.Info = map[string]any{"name": "mcp-conform-client", "version": "1"}
 	}
-	if o.Capabilities == nil {
-		o.Capabilities = json.RawMessage(`{}`)
-		if o.Sampling != nil {
-			o.Capabilities = json.RawMessage(`{"sampling":{"tools":{}}}`)
-		}
+	o.declare()
+	if err := o.validate(); err != nil {
+		return nil, err
 	}
-	if _, err := jsonvalue.ReadObject(o.Capabilities); err != nil {
-		return nil, errors.Join(errors.New("client: Options.Capabilities is not a JSON object"), err)
-	}
-	if o.Loop != nil {
-		if err := validPatterns(o.Loop.Allowed); err != nil {
-			return nil, fmt.Errorf("client: Options.Loop.Allowed: %w", err)
-		}
-	}
-	c := &Client{options: o, base: ctx, revision: o.Revision, restarting: make(chan struct{}, 1)}
+	c := &Client{options: o, journal: kept, base: ctx, revision: o.Revision, restarting: make(chan struct{}, 1)}
 	if c.declared()["sampling"] != nil && o.Sampling == nil {
 		return nil, errors.New("client: Options.Capabilities declares sampling: set Options.Sampling to answer it")
+	}
+	c.host = func() error { return nil }
+	if o.Handler != nil {
+		var err error
+		if c.host, err = c.options.host(); err != nil {
+			return nil, err
+		}
+	}
+	c.options.HTTP = cmp.Or(c.options.HTTP, http.DefaultClient)
+	if o.Header != nil {
+		c.options.HTTP = withHeader(c.options.HTTP, o.Header)
 	}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	w, err := c.open()
 	if err != nil {
 		c.cancel()
-		return nil, err
+		return nil, errors.Join(err, c.host())
 	}
 	c.wire = w
 	return c, nil
+}
+
+func (o *Options) validate() error {
+	if _, err := jsonvalue.ReadObject(o.Capabilities); err != nil {
+		return errors.Join(errors.New("client: Options.Capabilities is not a JSON object"), err)
+	}
+	if o.Loop != nil {
+		if err := validPatterns(o.Loop.Allowed); err != nil {
+			return fmt.Errorf("client: Options.Loop.Allowed: %w", err)
+		}
+	}
+	if o.Launch == nil && o.Handler == nil && o.URL == "" {
+		return errors.New("client: no server: set Options.URL, Handler, Conn or Launch")
+	}
+	return nil
+}
+
+// declare sets the capabilities, unless they are given.
+func (o *Options) declare() {
+	if o.Capabilities != nil {
+		return
+	}
+	declared := map[string]any{}
+	if o.Sampling != nil {
+		declared["sampling"] = map[string]any{"tools": map[string]any{}}
+	}
+	if o.Elicitation != nil {
+		declared["elicitation"] = map[string]any{}
+	}
+	if o.Roots != nil {
+		declared["roots"] = map[string]any{}
+	}
+	o.Capabilities = jsonvalue.Marshal(declared)
 }
 
 // open opens a connection in the revision of the options, or in one that is negotiated.
@@ -152,6 +215,7 @@ func (c *Client) Close() error {
 	c.closing.Do(func() {
 		c.closed = c.current().close()
 		c.cancel()
+		c.closed = errors.Join(c.closed, c.host())
 	})
 	return c.closed
 }
@@ -195,5 +259,9 @@ func (c *Client) capabilities() map[string]any {
 func (c *Client) notified(m *message) {
 	if c.options.Notified != nil {
 		c.options.Notified(m.Method, m.Params)
+	}
+	var p Progress
+	if c.options.Progress != nil && m.Method == "notifications/progress" && json.Unmarshal(m.Params, &p) == nil {
+		c.options.Progress(p)
 	}
 }

@@ -96,10 +96,10 @@ func ExampleOptions() {
 
 // The client runs the tool loop: it calls the server's tools for the model, and returns the final answer.
 func ExampleLoop() {
-	fake, err := llm.Start(llm.Options{}, llm.Script(
+	fake, err := llm.Start(llm.Options{}, []*llm.Rule{
 		llm.When(llm.LastUser("umbrella")).Reply(llm.Call("weather", `{"city":"Paris"}`)),
 		llm.When(llm.ToolResults(1)).Reply(llm.Text("Leave it at home.")),
-	)...)
+	}...)
 	if err != nil {
 		log.Fatal(err)
 	}

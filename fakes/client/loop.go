@@ -33,14 +33,14 @@ type Loop struct {
 	Allowed []string
 	// Confirm asks the user before a tool runs whose annotations have destructiveHint. The other tools of the turn have
 	// run by then. An error declines, and the model receives it. Nil declines each.
-	Confirm func(ctx context.Context, use ToolUse) error
+	Confirm func(ctx context.Context, use LoopUse) error
 	// Observe receives an event for each iteration, and one at the end of the loop; nil for none. Loops of several
 	// requests call it concurrently.
 	Observe func(LoopEvent)
 }
 
-// ToolUse is a tool that the model uses.
-type ToolUse struct {
+// LoopUse is a tool that the model uses.
+type LoopUse struct {
 	Name string
 	// Input holds the arguments. Their numbers are [json.Number].
 	Input map[string]any

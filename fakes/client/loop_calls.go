@@ -90,7 +90,7 @@ func (l *looping) confirmed(ctx context.Context, use map[string]any) map[string]
 	err := errors.New("nobody can confirm it")
 	if l.Confirm != nil {
 		input, _ := use["input"].(map[string]any)
-		err = l.Confirm(ctx, ToolUse{Name: jsonvalue.TextIn(use, "name"), Input: input})
+		err = l.Confirm(ctx, LoopUse{Name: jsonvalue.TextIn(use, "name"), Input: input})
 	}
 	if err != nil {
 		return failed("the user declined this tool call: " + err.Error())

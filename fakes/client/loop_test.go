@@ -159,7 +159,7 @@ func TestADestructiveToolWaitsForConfirmationAfterTheOthers(t *testing.T) {
 	var l *loopTest
 	l = &loopTest{ask: offerAll,
 		model: []object{uses("wipe", `{"n":1}`, "weather", `{"city":"Paris"}`), client.Text("Done.")},
-		loop: client.Loop{Confirm: func(_ context.Context, use client.ToolUse) error {
+		loop: client.Loop{Confirm: func(_ context.Context, use client.LoopUse) error {
 			l.called = append(l.called, fmt.Sprint("asked about ", use.Name, use.Input))
 			return nil
 		}}}

@@ -71,13 +71,13 @@ func (s *stateless) fulfil(ctx context.Context, requests map[string]message) (ma
 	responses := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
 		switch method := requests[key].Method; {
-		case method == methodSampling:
-			result, refused := s.client.createMessage(ctx, requests[key].Params)
+		case method == methodSampling, s.client.answers(method):
+			result, refused := s.client.respond(ctx, method, requests[key].Params)
 			if refused != nil {
 				return nil, fmt.Errorf("input request %s: %w", key, refused)
 			}
 			responses[key] = result
-		case method == "roots/list" && s.client.capabilities()["roots"] != nil:
+		case method == methodRoots && s.client.capabilities()["roots"] != nil:
 			responses[key] = map[string]any{"roots": []any{}}
 		default:
 			return nil, fmt.Errorf("input request %s: method %q is not declared", key, method)

@@ -10,10 +10,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
-const methodSampling = "sampling/createMessage"
+// The requests of a server.
+const (
+	methodSampling = "sampling/createMessage"
+	methodElicit   = "elicitation/create"
+	methodRoots    = "roots/list"
+)
 
-// createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the error to answer with.
-func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[string]any, *Error) {
+// createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the reason why it cannot.
+func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[string]any, error) {
 	params, err := jsonvalue.ReadObject(raw)
 	if err != nil {
 		return nil, &Error{Code: CodeInvalidParams, Message: "params is not an object"}
@@ -42,7 +47,7 @@ func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[st
 	}
 	result, err := answer(ctx, params)
 	if err != nil {
-		return nil, handlerError(err)
+		return nil, err
 	}
 	blocks, ok := result["content"].([]any)
 	if ok && len(blocks) == 1 && !c.Revision().HasSamplingTools() { // content is one block there
@@ -104,6 +109,9 @@ func (c *Client) handle(ctx context.Context, params map[string]any) (map[string]
 // handlerError returns the error for the server. What a provider says is not for it.
 func handlerError(err error) *Error {
 	var refused *Error
+	if err == nil {
+		return nil
+	}
 	if errors.As(err, &refused) {
 		return refused
 	}

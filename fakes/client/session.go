@@ -158,6 +158,10 @@ func (s *session) answer(m *message, one *serving) error {
 		if s.client.takesTasks() {
 			result, refused = s.aboutTask(one, m)
 		}
+	case methodElicit, methodRoots:
+		if s.client.answers(m.Method) {
+			result, refused = s.client.respond(one.ctx, m.Method, m.Params)
+		}
 	}
 	if s.served.end(m.ID, one) {
 		return nil
@@ -168,7 +172,7 @@ func (s *session) answer(m *message, one *serving) error {
 func (s *session) answerSampling(m *message, one *serving) error {
 	progress := s.progressOf(m.Params)
 	err := errors.Join(progress.report(), progress.ping())
-	result, refused := s.client.createMessage(one.ctx, m.Params)
+	result, refused := s.client.respond(one.ctx, methodSampling, m.Params)
 	if s.served.end(m.ID, one) {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *session) answerAsTask(m *message, one *serving) error {
 		progress.task = t.id
 	}
 	err = errors.Join(err, progress.report())
-	result, refused := s.client.createMessage(ctx, m.Params)
+	result, refused := s.client.respond(ctx, methodSampling, m.Params)
 	if s.tasks.isWorking(t) {
 		err = errors.Join(err, progress.report())
 	}

@@ -62,7 +62,7 @@ func TestAssertConversationShowsTheDifference(t *testing.T) {
 }
 
 func TestAReplyReportsItsUsage(t *testing.T) {
-	s := New(t, When().Reply(Text("hi")).Usage(120, 7, 100))
+	s := New(t, When().Reply(Text("hi")).Usage(Usage{Input: 120, Output: 7, Cached: 100}))
 	for _, c := range []struct{ url, body, want string }{
 		{"/v1/chat/completions", hello, `"prompt_tokens": 120,\s+"completion_tokens": 7,\s+"total_tokens": 127,` +
 			`\s+"prompt_tokens_details": \{\s+"cached_tokens": 100`},

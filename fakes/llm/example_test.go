@@ -65,7 +65,7 @@ func Example_miss() {
 	// the system prompt is \"\", want it to contain \"be brief\"",
 	//     "type": "invalid_request_error",
 	//     "param": null,
-	//     "code": null
+	//     "code": "no_rule_matches"
 	//   }
 	// }
 }
@@ -105,7 +105,7 @@ func ExampleMatcherFunc() {
 // The first answer is cut inside an event; a retry gets the complete one.
 func ExampleRule_Fault() {
 	srv, err := llm.Start(llm.Options{},
-		llm.When().Reply(llm.Text("18 degrees in Paris")).Fault(llm.TruncateInside(0)).Once(),
+		llm.When().Reply(llm.Text("18 degrees in Paris")).Fault(llm.TruncateInside(0)).Times(1),
 		llm.When().Reply(llm.Text("18 degrees in Paris")),
 	)
 	if err != nil {

@@ -62,3 +62,35 @@ func TestTheURLOfAListenerOnAllAddressesIsOfThisMachine(t *testing.T) {
 		require.Equal(t, want, reachable(listener))
 	}
 }
+
+func TestAForeignOriginIsRefused(t *testing.T) {
+	s := start(t, Options{}, When().Reply(Text("hi")))
+	for origin, status := range map[string]int{"https://evil.example": 403, "null": 403, "http://localhost:5173": 200} {
+		for method, path := range map[string]string{"POST": chatPath, "GET": JournalPath} {
+			r := httptest.NewRequest(method, s.URL+path, strings.NewReader(hello))
+			r.Header.Set("Origin", origin)
+			if path == JournalPath && status == 403 {
+				require.NotContains(t, serve(s, r).Body.String(), "exchanges", origin)
+			} else {
+				require.Equal(t, status, serve(s, r).Code, "%s %s", origin, path)
+			}
+		}
+	}
+}
+
+func TestARequestWithoutThePrefixIsCountedAndNotRecorded(t *testing.T) {
+	s := start(t, Options{Prefix: "/1234"}, When().Reply(Text("hi")))
+	require.True(t, strings.HasSuffix(s.OpenAI(), "/1234/v1"))
+	for path, status := range map[string]int{chatPath: 404, "/12345" + chatPath: 404, JournalPath: 404,
+		"/1234" + chatPath: 200} {
+		method := "POST"
+		if path == JournalPath {
+			method = "GET"
+		}
+		r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(hello))
+		require.Equal(t, status, serve(s, r).Code, path)
+	}
+	require.EqualValues(t, 3, s.Strangers())
+	require.Len(t, s.Journal(), 1)
+	require.Equal(t, chatPath, s.Journal()[0].Path)
+}

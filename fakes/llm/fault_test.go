@@ -76,7 +76,7 @@ func TestCutFaults(t *testing.T) {
 		for _, body := range []string{streamed, hello} {
 			t.Run(c.name+strconv.FormatBool(body == streamed), func(t *testing.T) {
 				var s seen
-				inMemory(t, &s, Script(When().Reply(Text(story)).Fault(c.fault)),
+				inMemory(t, &s, []*Rule{When().Reply(Text(story)).Fault(c.fault)},
 					func(t *testing.T, server *Server, network *memnet.Network) {
 						text, events := withoutFaults(t, body)
 						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -133,7 +133,7 @@ func TestCloseEndsStallsAndPauses(t *testing.T) {
 		Spread(time.Hour)} {
 		t.Run(fault.String(), func(t *testing.T) {
 			var s seen
-			inMemory(t, &s, Script(When().Reply(Text(story)).Fault(fault)),
+			inMemory(t, &s, []*Rule{When().Reply(Text(story)).Fault(fault)},
 				func(t *testing.T, server *Server, network *memnet.Network) {
 					ended := make(chan error)
 					go func() {
@@ -229,7 +229,7 @@ func testSplitFaults(t *testing.T) {
 
 func TestDripWaitsBetweenPieces(t *testing.T) {
 	var s seen
-	inMemory(t, &s, Script(When().Reply(Text(story)).Fault(Drip(10, time.Second))),
+	inMemory(t, &s, []*Rule{When().Reply(Text(story)).Fault(Drip(10, time.Second))},
 		func(t *testing.T, server *Server, network *memnet.Network) {
 			text, _ := withoutFaults(t, hello)
 			began := time.Now()

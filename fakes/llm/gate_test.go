@@ -31,7 +31,7 @@ func TestGateHoldsTheAnswerAfterItsHeader(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		var s seen
 		gate := &Gate{}
-		inMemory(t, &s, Script(When().Reply(Text("late")).Hold(gate)),
+		inMemory(t, &s, []*Rule{When().Reply(Text("late")).Hold(gate)},
 			func(t *testing.T, server *Server, network *memnet.Network) {
 				gate.Close("word")
 				gate.Close("word")
@@ -56,8 +56,8 @@ func TestGateHoldsTheAnswerAfterItsHeader(t *testing.T) {
 func TestGateLetsOtherRequestsPass(t *testing.T) {
 	var s seen
 	gate := &Gate{}
-	rules := Script(When(LastUser("refuse")).Fail(&Error{Status: 400, Message: "no"}).Hold(gate),
-		When().Reply(Text("at once")).Hold(gate))
+	rules := []*Rule{When(LastUser("refuse")).Fail(&Error{Status: 400, Message: "no"}).Hold(gate),
+		When().Reply(Text("at once")).Hold(gate)}
 	inMemory(t, &s, rules, func(t *testing.T, server *Server, network *memnet.Network) {
 		gate.Close("word")
 		gate.Close("opened")
@@ -78,7 +78,7 @@ func TestGateLetsOtherRequestsPass(t *testing.T) {
 func TestHangUpAtTheGateEndsTheRequest(t *testing.T) {
 	var s seen
 	gate := &Gate{}
-	inMemory(t, &s, Script(When().Reply(Text("at last")).Hold(gate)),
+	inMemory(t, &s, []*Rule{When().Reply(Text("at last")).Hold(gate)},
 		func(t *testing.T, server *Server, network *memnet.Network) {
 			gate.Close("word")
 			ctx, hangUp := context.WithCancel(t.Context())

@@ -170,6 +170,17 @@ func (s *Server) Requests() []Request {
 	return requests
 }
 
+// overused describes the rules that answered very often, in the order of Unused.
+func (s *Server) overused() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	often := s.scripts[""].overused()
+	for _, mark := range slices.Sorted(slices.Values(s.marks)) {
+		often = append(often, s.scripts[mark].overused()...)
+	}
+	return often
+}
+
 // Unused describes the rules that answered too rarely: the server's own first, then those of each mark in order.
 func (s *Server) Unused() []string {
 	s.mu.Lock()

@@ -24,7 +24,7 @@ func (s *Server) serveJournal(w http.ResponseWriter, r *http.Request) {
 		s.Reset()
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		a := (&routingError{status: http.StatusMethodNotAllowed, allow: "GET, DELETE",
+		a := (&routingError{url: r.URL, status: http.StatusMethodNotAllowed, allow: "GET, DELETE",
 			text: fmt.Sprintf("%s %s is not served: want GET or DELETE", r.Method, JournalPath)}).answer()
 		for name, values := range a.Header {
 			w.Header()[name] = values

@@ -65,8 +65,8 @@ func TestDroppedMissesAreCounted(t *testing.T) {
 }
 
 func TestResetEmptiesJournalAndCounts(t *testing.T) {
-	s := start(t, Options{MaxExchanges: 1}, When().Reply(Call("t", "{}")).Once())
-	require.NoError(t, s.Script("aaaaaa", When().Reply(Text("marked")).Once()))
+	s := start(t, Options{MaxExchanges: 1}, When().Reply(Call("t", "{}")).Times(1))
+	require.NoError(t, s.Script("aaaaaa", When().Reply(Text("marked")).Times(1)))
 	marked := strings.Replace(hello, "hello", "aaaaaa", 1)
 	first, other := post(s, chatPath, hello), post(s, chatPath, marked)
 	require.Equal(t, 404, post(s, chatPath, hello).Code)

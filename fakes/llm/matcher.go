@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // Matcher decides whether a rule applies to a request. It must be safe for concurrent use and must not change the
@@ -22,26 +25,31 @@ func (f MatcherFunc) Match(r *Request) error { return f(r) }
 
 type namedMatcher struct {
 	MatcherFunc
-	name string
+	name    string
+	mistake string // why it matches every request or none; "" for none
 }
 
 func (n namedMatcher) String() string { return n.name }
 
 func matcher(match MatcherFunc, format string, args ...any) Matcher {
-	return namedMatcher{match, fmt.Sprintf(format, args...)}
+	return namedMatcher{MatcherFunc: match, name: fmt.Sprintf(format, args...)}
 }
 
-// Any matches every request.
-func Any() Matcher {
-	return matcher(func(*Request) error { return nil }, "Any()")
+// unless returns a matcher with a mistake that makes a rule invalid, if it has one.
+func unless(m Matcher, wrong bool, format string, args ...any) Matcher {
+	named := m.(namedMatcher)
+	if wrong {
+		named.mistake = fmt.Sprintf(format, args...)
+	}
+	return named
 }
 
 // LastUser matches if the last user turn contains the text: everything since the model's last message, tool results
-// included.
+// included. The text must not be empty.
 func LastUser(text string) Matcher {
-	return matcher(func(r *Request) error {
+	return unless(matcher(func(r *Request) error {
 		return contains("the last user turn", r.LastText(), text)
-	}, "LastUser(%q)", text)
+	}, "LastUser(%q)", text), text == "", "matches every request: give it a text, or leave it out")
 }
 
 // System matches if the system prompt contains the text.
@@ -59,7 +67,8 @@ func ToolResults(n int) Matcher {
 
 // Turn matches the model's nth turn: 1, plus one for each run of assistant messages in the history.
 func Turn(n int) Matcher {
-	return matcher(func(r *Request) error { return same("the turn", r.Turn(), n) }, "Turn(%d)", n)
+	return unless(matcher(func(r *Request) error { return same("the turn", r.Turn(), n) }, "Turn(%d)", n),
+		n < 1, "matches no request: turns count from 1")
 }
 
 // Offers matches if the request offers the tool.
@@ -81,7 +90,12 @@ func Offers(tool string) Matcher {
 
 // Choice matches the tool choice: auto, required, none, "tool:" and a name, or "" if not given.
 func Choice(mode string) Matcher {
-	return matcher(func(r *Request) error { return same("the tool choice", r.ToolChoice, mode) }, "Choice(%q)", mode)
+	modes := []string{dialect.ChoiceAuto, dialect.ChoiceRequired, dialect.ChoiceNone}
+	tool, isTool := strings.CutPrefix(mode, "tool:")
+	known := mode == "" || isTool && tool != "" || slices.Contains(modes, mode)
+	return unless(matcher(func(r *Request) error { return same("the tool choice", r.ToolChoice, mode) }, "Choice(%q)",
+		mode), !known, "matches no request: expected auto, required, none, tool:NAME, or an empty text%s",
+		nearest(mode, map[string]string{"any": dialect.ChoiceRequired}, modes))
 }
 
 // Model matches a request for the model.
@@ -89,9 +103,25 @@ func Model(name string) Matcher {
 	return matcher(func(r *Request) error { return same("the model", r.Model, name) }, "Model(%q)", name)
 }
 
-// Dialect matches the dialect, such as "openai-chat".
+// Dialect matches the dialect, such as "openai-chat". Those of compatible servers are openai-chat and openai-responses.
 func Dialect(name string) Matcher {
-	return matcher(func(r *Request) error { return same("the dialect", r.Dialect, name) }, "Dialect(%q)", name)
+	known := []string{dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini, dialect.Ollama,
+		dialect.CohereChat, dialect.Native}
+	return unless(matcher(func(r *Request) error { return same("the dialect", r.Dialect, name) }, "Dialect(%q)", name),
+		!slices.Contains(known, name), "matches no request: expected one of %s%s", strings.Join(known, ", "),
+		nearest(name, map[string]string{"openai": dialect.OpenAIChat, "cohere": dialect.CohereChat}, known))
+}
+
+// nearest suggests a word in place of an unknown one: a known synonym, or the nearest of the words; "" for none.
+func nearest(typed string, synonyms map[string]string, all []string) string {
+	near := synonyms[typed]
+	if found := words.Near(typed, all); near == "" && len(found) > 0 {
+		near = found[0]
+	}
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", near)
 }
 
 func contains(what, got, want string) error {

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/openai"
 )
 
 // route is a codec's pattern, for conversations or side requests.
@@ -84,9 +85,9 @@ func (r *route) matches(path string) bool {
 
 // find returns the target of a request, or the error response for an unknown one.
 func (s *Server) find(r *http.Request) (target, *routingError) {
-	if !s.serves(r.Host) {
-		return target{}, &routingError{path: r.URL.Path, status: http.StatusForbidden, text: fmt.Sprintf(
-			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
+	if from := s.foreign(r); from != "" {
+		return target{}, &routingError{url: r.URL, header: r.Header, status: http.StatusForbidden, text: fmt.Sprintf(
+			"%s is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", from)}
 	}
 	var allowed []string
 	for i := range s.routes {
@@ -102,29 +103,45 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 		}
 	}
 	if !s.hasKey(r) {
-		return target{}, &routingError{path: r.URL.Path, status: http.StatusUnauthorized, text: noKey}
+		return target{}, &routingError{url: r.URL, header: r.Header, status: http.StatusUnauthorized, text: noKey}
 	}
 	if len(allowed) > 0 {
 		methods := strings.Join(allowed, ", ")
-		return target{}, &routingError{path: r.URL.Path, status: http.StatusMethodNotAllowed, allow: methods,
+		return target{}, &routingError{url: r.URL, header: r.Header, status: http.StatusMethodNotAllowed, allow: methods,
 			text: fmt.Sprintf("%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
 	}
-	return target{}, &routingError{path: r.URL.Path, status: http.StatusNotFound, text: fmt.Sprintf(
+	return target{}, &routingError{url: r.URL, header: r.Header, status: http.StatusNotFound, text: fmt.Sprintf(
 		"%s %s is not served: %s", r.Method, r.URL.Path, served(r.URL.Path))}
 }
 
-// served names the pattern that ends like a path, whose base URL is probably wrong, or the first one of each dialect.
+// served names the pattern that ends like a path, whose base URL is probably wrong, or else those below its base URL, or
+// the base URLs.
 func served(path string) string {
-	var patterns []string
+	var patterns, bases []string
 	for _, d := range codecs {
 		pattern := d.Patterns()[0]
-		patterns = append(patterns, fmt.Sprintf("%s (%s)", pattern, d.Name()))
 		_, full, _ := strings.Cut(pattern, " ")
+		top := topOf(full)
+		if top == topOf(path) {
+			patterns = append(patterns, fmt.Sprintf("%s (%s)", pattern, d.Name()))
+		}
+		if !slices.Contains(bases, top) {
+			bases = append(bases, top)
+		}
 		if base := d.Facts().Base; strings.HasSuffix(path, strings.TrimPrefix(full, base)) && len(full) > len(base) {
 			return fmt.Sprintf("is the base URL wrong? That of %s is the address of this server%s", d.Name(), base)
 		}
 	}
+	if patterns == nil {
+		return "paths begin with " + strings.Join(bases, ", ")
+	}
 	return "there are " + strings.Join(patterns, ", ")
+}
+
+// topOf returns the first segment of a path, such as /v1.
+func topOf(path string) string {
+	top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return "/" + top
 }
 
 const noKey = "the key is missing or wrong: this model server is exposed to other machines, and wants the key it was " +
@@ -147,8 +164,22 @@ func (s *Server) hasKey(r *http.Request) bool {
 	return false
 }
 
-// serves reports whether requests for the host are answered.
-func (s *Server) serves(hostport string) bool { return s.options.Exposed || s.local(hostport) }
+// foreign returns the host or the origin for which a request is refused: a page in a browser must not reach the server.
+// It is "" for others.
+func (s *Server) foreign(r *http.Request) string {
+	if s.options.Exposed {
+		return ""
+	}
+	if !s.local(r.Host) {
+		return fmt.Sprintf("host %q", r.Host)
+	}
+	for _, origin := range r.Header["Origin"] {
+		if u, err := url.Parse(origin); err != nil || !s.local(u.Host) {
+			return fmt.Sprintf("origin %q", origin)
+		}
+	}
+	return ""
+}
 
 // local reports whether a request's host is this machine or the listener's address. Any other host may be a browser
 // attack by DNS rebinding.
@@ -168,26 +199,37 @@ func (s *Server) local(hostport string) bool {
 
 // routingError is a request outside all dialects.
 type routingError struct {
-	path   string
+	url    *url.URL
+	header http.Header
 	status int
 	text   string
 	allow  string
 }
 
-// answer writes the error so that every SDK shows its text: as an object, or as a string below Ollama's path.
+// answer writes the error in the shape of the API that has the path; Anthropic and OpenAI share /v1.
 func (m *routingError) answer() dialect.Answer {
-	h := http.Header{"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}}
-	if m.allow != "" {
-		h.Set("Allow", m.allow)
-	}
-	var told any = m.text
-	if !strings.HasPrefix(m.path, "/api/") {
-		kind := "invalid_request_error"
-		if m.status == http.StatusNotFound {
-			kind = "not_found_error"
+	nearest, longest := codecs[0], -1
+	for _, d := range codecs {
+		_, path, _ := strings.Cut(d.Patterns()[0], " ")
+		same := 0
+		for ; same < min(len(path), len(m.url.Path)) && path[same] == m.url.Path[same]; same++ {
 		}
-		told = jsonvalue.Ordered("type", kind, "message", m.text)
+		if d.Name() == dialect.Anthropic && m.header.Get("Anthropic-Version") != "" && topOf(m.url.Path) == topOf(path) {
+			same = len(path)
+		}
+		if same > longest && same > 1 {
+			nearest, longest = d, same
+		}
 	}
-	return dialect.Answer{Status: m.status, Header: h,
-		Chunks: [][]byte{jsonvalue.Ordered("type", "error", "error", told)}}
+	if longest < 0 || topOf(m.url.Path) == "/native" {
+		nearest = openai.Chat // the shape that most SDKs read
+	}
+	e := &Error{Status: m.status, Code: notServed, Message: m.text, Header: http.Header{"X-Should-Retry": {"false"}}}
+	if m.allow != "" {
+		e.Header.Set("Allow", m.allow)
+	}
+	return nearest.EncodeError(e.At(m.url))
 }
+
+// notServed is the code of what the server does not answer, where an API has codes.
+const notServed = "not_served"

@@ -35,7 +35,7 @@ func TestRoutes(t *testing.T) {
 // Side requests get the provider's shape, are in journal and trace, and reach no rule.
 func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 	var seen seen
-	s := start(t, Options{Record: seen.record}, When().Reply(Text("hi")).Once())
+	s := start(t, Options{Record: seen.record}, When().Reply(Text("hi")).Times(1))
 	require.NoError(t, s.Script("aaaaaa"))
 	plural := `{"model":"claude","messages":[{"role":"user","content":"aaaaaa"}]}`
 	for i, c := range []struct {

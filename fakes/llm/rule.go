@@ -34,9 +34,6 @@ type Rule struct {
 // answer any number of times, and a test that never uses it fails.
 func When(m ...Matcher) *Rule { return &Rule{matchers: slices.Clone(m)} }
 
-// Script returns the rules, for readability.
-func Script(rules ...*Rule) []*Rule { return rules }
-
 // Reply answers with the blocks; without any, with an empty completion.
 func (r *Rule) Reply(blocks ...Block) *Rule {
 	r.reply.Content, r.replies = slices.Clone(blocks), true
@@ -51,11 +48,10 @@ func (r *Rule) ReplyFunc(content func(*Request) []Block) *Rule {
 	return r
 }
 
-// Usage sets the tokens that the answer reports: those of the request, those of the answer, and how many of the request
-// were read from the provider's cache. Default: an estimate by the size of both. Each dialect has its own members for
-// them.
-func (r *Rule) Usage(input, output, cached int) *Rule {
-	r.reply.Usage = &Usage{Input: input, Output: output, Cached: cached}
+// Usage sets the tokens that the answer reports. Default: an estimate by the size of the request and the answer. Each
+// dialect has its own members for them.
+func (r *Rule) Usage(tokens Usage) *Rule {
+	r.reply.Usage = &tokens
 	return r
 }
 
@@ -117,9 +113,6 @@ func (r *Rule) Pace(p Pace) *Rule {
 	r.pace = &p
 	return r
 }
-
-// Once is Times(1).
-func (r *Rule) Once() *Rule { return r.Times(1) }
 
 // Times makes the rule answer exactly n times. Then later rules apply; with fewer answers it counts as unused.
 func (r *Rule) Times(n int) *Rule {
@@ -185,8 +178,21 @@ func (r *Rule) check() (delivery, error) {
 	return d, err
 }
 
-// checkSettings validates the pace and the usage.
+// mcpReasons are the stop reasons in MCP's words and ours. A provider has others.
+var mcpReasons = []StopReason{EndTurn, StopToolUse, StopMaxTokens, StopStopSequence, StopRefusal, StopContentFilter}
+
+// checkSettings validates the matchers, the stop reason, the pace and the usage.
 func (r *Rule) checkSettings() error {
+	for _, m := range r.matchers {
+		if named, ok := m.(namedMatcher); ok && named.mistake != "" {
+			return fmt.Errorf("has the matcher %s, which %s", named.name, named.mistake)
+		}
+	}
+	for _, known := range mcpReasons {
+		if given := r.reply.StopReason; given != known && strings.EqualFold(string(given), string(known)) {
+			return fmt.Errorf("has the stop reason %q: did you mean %q?", given, known)
+		}
+	}
 	if u := r.reply.Usage; u != nil && (u.Cached < 0 || u.Input < u.Cached || u.Output < 0) {
 		return fmt.Errorf("reports the usage %d, %d, %d: want no negative number, and not more cached than input",
 			u.Input, u.Output, u.Cached)

@@ -29,12 +29,12 @@ func said(t *testing.T, rules []*Rule, requests ...*Request) []string {
 
 func TestFirstMatchingRuleWithAnswersLeftAnswers(t *testing.T) {
 	q := question()
-	rules := Script(
+	rules := []*Rule{
 		When(Turn(1)).Reply(Text("one")),
-		When(Turn(2), System("brief")).Reply(Text("two")).Once(),
+		When(Turn(2), System("brief")).Reply(Text("two")).Times(1),
 		When(LastUser("well")).Reply(Text("three")).Times(2),
 		When(ToolResults(2)).Reply(Text("four")),
-	)
+	}
 	require.Equal(t, []string{"two", "three", "three", "four", "four"}, said(t, rules, q, q, q, q, q))
 }
 
@@ -46,21 +46,21 @@ func TestMissNamesTheNearestRule(t *testing.T) {
 		want  string
 	}{
 		{"no rules", nil, "no rule matches this request: the server has no rules"},
-		{"one rule", Script(When(Turn(1)).Reply()),
+		{"one rule", []*Rule{When(Turn(1)).Reply()},
 			"no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1)): the turn is 2, want 1"},
-		{"fewest differences", Script(When(Turn(1), System("x")).Reply(), When(Turn(1)).Reply()),
+		{"fewest differences", []*Rule{When(Turn(1), System("x")).Reply(), When(Turn(1)).Reply()},
 			"the nearest of 2 is rule 2, When(Turn(1)): the turn is 2, want 1"},
-		{"most that is right", Script(When(Turn(1)).Reply(), When(System("brief"), Turn(1)).Reply()),
+		{"most that is right", []*Rule{When(Turn(1)).Reply(), When(System("brief"), Turn(1)).Reply()},
 			`rule 2, When(System("brief"), Turn(1)): the turn is 2`},
-		{"then the first", Script(When(Turn(1)).Reply(), When(Turn(3)).Reply()), "rule 1, When(Turn(1))"},
-		{"the first difference", Script(When(Turn(3), Turn(1)).Reply()), "the turn is 2, want 3"},
+		{"then the first", []*Rule{When(Turn(1)).Reply(), When(Turn(3)).Reply()}, "rule 1, When(Turn(1))"},
+		{"the first difference", []*Rule{When(Turn(3), Turn(1)).Reply()}, "the turn is 2, want 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Contains(t, said(t, c.rules, q)[0], c.want) })
 	}
-	spent := said(t, Script(When(Turn(1)).Reply(), When(Turn(2)).Reply(Text("a")).Once()), q, q)
+	spent := said(t, []*Rule{When(Turn(1)).Reply(), When(Turn(2)).Reply(Text("a")).Times(1)}, q, q)
 	require.Equal(t, "no rule of the server matches this request; the nearest of 2 is rule 2, When(Turn(2)): it "+
 		"matches, but has given its 1 answer", spent[1])
-	spent = said(t, Script(When().Reply(Text("a")).Times(2)), q, q, q)
+	spent = said(t, []*Rule{When().Reply(Text("a")).Times(2)}, q, q, q)
 	require.Contains(t, spent[2], "rule 1, When(): it matches, but has given its 2 answers")
 }
 
@@ -70,7 +70,7 @@ func TestInvalidRulesAreRefused(t *testing.T) {
 		want string
 	}{
 		{nil, "rule 2 of the server is nil"},
-		{When(Any()), "rule 2 of the server says nothing: add Reply(…) or Fail(…)"},
+		{When(), "rule 2 of the server says nothing: add Reply(…) or Fail(…)"},
 		{When(nil).Reply(), "rule 2 of the server has a nil matcher"},
 		{When().Reply().Fail(&Error{Status: 400}), "rule 2 of the server has both Reply and Fail: want one of them"},
 		{When().Fail(&Error{}), "rule 2 of the server fails with the status 0: want one from 400 to 599"},
@@ -84,10 +84,10 @@ func TestInvalidRulesAreRefused(t *testing.T) {
 }
 
 func TestUnusedRulesAreReported(t *testing.T) {
-	s, err := newScript("mark abcdef", 0, Script(
-		When(Turn(1)).Reply(), When(Turn(1)).Reply().Optional(), When(Turn(2)).Reply().Once(),
+	s, err := newScript("mark abcdef", 0, []*Rule{
+		When(Turn(1)).Reply(), When(Turn(1)).Reply().Optional(), When(Turn(2)).Reply().Times(1),
 		When(Turn(2)).Reply().Times(3), When(Turn(2)).Reply(),
-	))
+	})
 	require.NoError(t, err)
 	require.Len(t, s.unused(), 4)
 	for range 3 {
@@ -105,9 +105,9 @@ func TestRulesAreCopied(t *testing.T) {
 	failure := &Error{Status: 400, Message: "no"}
 	blocks := []Block{Text("a")}
 	matchers := []Matcher{Turn(2)}
-	rule := When(matchers...).Reply(blocks...).Once()
+	rule := When(matchers...).Reply(blocks...).Times(1)
 	blocks[0].Text, matchers[0] = "changed", Turn(9)
-	failing := When(Any()).Fail(failure)
+	failing := When().Fail(failure)
 	require.Equal(t, []string{"a"}, said(t, []*Rule{rule}, question())[:1])
 	s, err := newScript("x", 0, []*Rule{rule, failing})
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestRulesAreCopied(t *testing.T) {
 }
 
 func TestTimesIsExactUnderConcurrency(t *testing.T) {
-	s, err := newScript("x", 0, Script(When().Reply().Times(20)))
+	s, err := newScript("x", 0, []*Rule{When().Reply().Times(20)})
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	missed := make(chan string, 100)

@@ -102,6 +102,20 @@ func (s *script) unused() []string {
 	return unused
 }
 
+// manyAnswers are so many that the client may never stop asking.
+const manyAnswers = 100
+
+func (s *script) overused() []string {
+	var often []string
+	for _, r := range s.rules {
+		if n := r.answered.Load(); !r.limited && n > manyAnswers {
+			often = append(often, fmt.Sprintf("%v of %s answered %d times: does the client stop? Limit the rule with Times",
+				r, s.name, n))
+		}
+	}
+	return often
+}
+
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -20,7 +20,7 @@ type outcome struct {
 
 // serve reads a request, records it in journal and trace, and answers it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == JournalPath && s.serves(r.Host) && s.hasKey(r) {
+	if r.URL.Path == JournalPath && s.foreign(r) == "" && s.hasKey(r) {
 		s.serveJournal(w, r)
 		return
 	}
@@ -54,10 +54,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// readBody reads the body, with one allocation if its length is known.
+// readBody reads the body, with one allocation if its length is known. It keeps nothing of one that is too large.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength < 0 || r.ContentLength > s.options.MaxBody {
-		return io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
+	bounded := http.MaxBytesReader(w, r.Body, s.options.MaxBody)
+	if r.ContentLength > s.options.MaxBody {
+		_, err := io.Copy(io.Discard, bounded) // as much as a server takes before it refuses
+		return nil, err
+	}
+	if r.ContentLength < 0 {
+		body, err := io.ReadAll(bounded)
+		if errors.As(err, new(*http.MaxBytesError)) {
+			body = nil // nobody reads the beginning, and the trace would keep it
+		}
+		return body, err
 	}
 	body := make([]byte, r.ContentLength)
 	n, err := io.ReadFull(r.Body, body)
@@ -183,7 +192,7 @@ func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 		s.journal.misses++
 	}
 	s.mu.Unlock()
-	e := &Error{Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
+	e := &Error{Status: http.StatusNotFound, Code: "no_rule_matches", Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
 	return outcome{Answer: codec.EncodeError(e.At(x.url))}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/cohere"
@@ -69,6 +70,9 @@ type Options struct {
 	// bearer token, in x-api-key, api-key or x-goog-api-key, or as ?key=. Without it, only requests for this machine are
 	// answered, and any key is accepted.
 	Exposed bool
+	// Prefix is a path before all others, such as "/k3J9", which [Server.URL] and all base URLs then have. A request
+	// without it is not the business of this server: it gets 404, is counted in [Server.Strangers], and is not recorded.
+	Prefix string
 	// Lenient disables the provider's rules for histories, roles and tools.
 	Lenient bool
 	// Listener is where to serve; Close closes it. Nil: a free port of 127.0.0.1.
@@ -98,8 +102,8 @@ type Source interface {
 
 // Server is a scripted model server. It is safe for concurrent use.
 type Server struct {
-	// URL is the server's address, without path or final slash. It is one of this machine, also if the listener has
-	// all addresses.
+	// URL is the server's address, without path (except [Options].Prefix) or final slash. It is one of this machine, also
+	// if the listener has all addresses.
 	URL string
 
 	options Options
@@ -107,9 +111,12 @@ type Server struct {
 	host    string // of the address
 	routes  []route
 	http    *http.Server
-	agent   *agent        // nil for none
+	agent   *agent // nil for none
+	strange atomic.Int64
 	closing chan struct{} // closed by Close
 	ended   chan struct{} // closed when http has stopped
+
+	refusals atomic.Bool // permitted in a test
 
 	mu       sync.Mutex
 	scripts  map[string]*script // by mark; "" for the server's own rules
@@ -156,12 +163,12 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 		host = address // a listener without ports
 	}
 	s := &Server{
-		URL:     "http://" + reachable(address),
+		URL:     "http://" + reachable(address) + o.Prefix,
 		options: o, address: address, host: host, routes: routes(),
 		scripts: map[string]*script{"": own}, agent: newAgent(o.Agent),
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
-	s.http = &http.Server{Handler: http.HandlerFunc(s.serveUntilClosed)}
+	s.http = &http.Server{Handler: s.prefixed(s.serveUntilClosed)}
 	go func() {
 		defer close(s.ended)
 		_ = s.http.Serve(o.Listener) // returns after Close
@@ -229,7 +236,21 @@ func (s *Server) Script(mark string, rules ...*Rule) error {
 }
 
 // Handler returns the server's handler, for another server. It works after Close, which only ends its waits and stalls.
-func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
+func (s *Server) Handler() http.Handler { return s.prefixed(s.serve) }
+
+// Strangers returns how many requests came without [Options].Prefix.
+func (s *Server) Strangers() int64 { return s.strange.Load() }
+
+func (s *Server) prefixed(serve http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, s.options.Prefix+"/") {
+			s.strange.Add(1)
+			http.NotFound(w, r)
+			return
+		}
+		http.StripPrefix(s.options.Prefix, serve).ServeHTTP(w, r)
+	})
+}
 
 func (s *Server) serveUntilClosed(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()

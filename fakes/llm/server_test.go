@@ -98,15 +98,25 @@ func TestUnservedRequests(t *testing.T) {
 		want                     string
 	}{
 		{"another path", "POST", "/v1/v1/chat/completions", "127.0.0.1", nil, hello, 404,
-			`"message":"POST /v1/v1/chat/completions is not served: is the base URL wrong? That of openai-chat is the ` +
-				`address of this server/v1"`},
-		{"an unknown path", "POST", "/v1/images", "127.0.0.1", nil, hello, 404, `"message":"POST /v1/images is not served: ` +
-			`there are POST /native (native), POST /v1/chat/completions (openai-chat), `},
+			chatError("POST /v1/v1/chat/completions is not served: is the base URL wrong? That of openai-chat is the " +
+				"address of this server/v1")},
+		{"an unknown path", "POST", "/v1/images", "127.0.0.1", nil, hello, 404, chatError("POST /v1/images is not served: " +
+			"there are POST /v1/chat/completions (openai-chat), POST /v1/responses (openai-responses), ")},
+		{"an unknown path of Anthropic", "POST", "/v1/messages/batches", "127.0.0.1", nil, hello, 404,
+			`{"type":"error","error":{"type":"not_found_error","message":"POST /v1/messages/batches is not served`},
+		{"an unknown path with its header", "GET", "/v1/files", "127.0.0.1", http.Header{"Anthropic-Version": {"x"}}, "", 404,
+			`{"type":"error","error":{"type":"not_found_error","message":"GET /v1/files is not served`},
+		{"an unknown path of Gemini", "GET", "/v1beta/files", "127.0.0.1", nil, "", 404, `"status": "NOT_FOUND"`},
+		{"an unknown path of Ollama", "POST", "/api/generate", "127.0.0.1", nil, hello, 404,
+			`{"error":"POST /api/generate is not served: there are POST /api/chat (ollama)"}`},
+		{"an unknown path of xAI", "POST", "/xai/v1/images", "127.0.0.1", nil, hello, 404, `"code": "not_served"`},
+		{"a path of no API", "POST", "/images", "127.0.0.1", nil, hello, 404,
+			chatError("POST /images is not served: paths begin with /native, /v1, ")},
 		{"a path that is not clean", "POST", "/v1//chat/completions", "127.0.0.1", nil, hello, 404,
 			"POST /v1//chat/completions is not served"},
 		{"a slash too many", "POST", chatPath + "/", "127.0.0.1", nil, hello, 404, "is not served: there are"},
 		{"another method", "GET", chatPath, "127.0.0.1", nil, "", 405,
-			`"message":"GET /v1/chat/completions is not served: want POST"}`},
+			chatError("GET /v1/chat/completions is not served: want POST")},
 		{"another host", "POST", chatPath, "evil.example:80", nil, hello, 403,
 			`host \"evil.example:80\" is not served: this is a test's model server`},
 		{"localhost", "POST", chatPath, "LocalHost:80", nil, hello, 200, ""},
@@ -145,6 +155,7 @@ func TestUnservedRequests(t *testing.T) {
 			x := s.Journal()[0]
 			require.Equal(t, c.status, x.Status)
 			require.Equal(t, c.status == 200, x.Rule != "")
+			require.Equal(t, c.status == 413, x.Body == nil && c.body != "", "nothing of a large body is kept")
 			require.Equal(t, strings.HasPrefix(c.name, "missed"), x.Miss != "")
 			require.Equal(t, c.status != 200 && x.Miss == "", x.Refused != "")
 			require.Equal(t, c.status == 405, w.Header().Get("Allow") == "POST")
@@ -166,7 +177,7 @@ func TestLenientServerSkipsTheProvidersRules(t *testing.T) {
 
 func TestFailRules(t *testing.T) {
 	s := start(t, Options{},
-		When().Fail(&Error{Status: 429, Message: "slow down", Header: http.Header{"retry-after": {"3"}}}).Once())
+		When().Fail(&Error{Status: 429, Message: "slow down", Header: http.Header{"retry-after": {"3"}}}).Times(1))
 	w := post(s, chatPath, hello)
 	require.Equal(t, 429, w.Code)
 	require.Contains(t, w.Body.String(), `"message": "slow down"`)

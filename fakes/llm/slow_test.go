@@ -49,7 +49,7 @@ func TestSlowAnswerArrivesCompleteAndOnTime(t *testing.T) {
 		for name, want := range map[string][]time.Duration{streamed: c.streamed, hello: c.plain} {
 			t.Run(c.name, func(t *testing.T) {
 				var seen seen
-				inMemory(t, &seen, Script(When().Reply(Text(story)).Fault(c.fault)),
+				inMemory(t, &seen, []*Rule{When().Reply(Text(story)).Fault(c.fault)},
 					func(t *testing.T, server *Server, network *memnet.Network) {
 						text, _ := withoutFaults(t, name)
 						at, all := arrivals(t, network, server, name)

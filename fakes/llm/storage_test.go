@@ -44,6 +44,7 @@ func TestAResponseContinuesTheOneBefore(t *testing.T) {
 func TestAThreadContinuesAfterItsLastAnswer(t *testing.T) {
 	s := New(t, When(Turn(1)).Reply(CallID("u1", "get_weather", `{"city":"Paris"}`)),
 		When(Turn(2), ToolResults(1)).Reply(Text("sunny")), When(Turn(3), LastUser("thanks")).Reply(Text("welcome")))
+	s.AllowRefusals()
 	ask := func(status int, more, content string) string {
 		t.Helper()
 		r := httptest.NewRequest("POST", "http://127.0.0.1/v1/messages", strings.NewReader(
@@ -149,7 +150,6 @@ func TestEmbeddingsAreEqualForEqualTextsAndCloseForSimilarOnes(t *testing.T) {
 		`{"model":"m"}`:                                      "Missing required parameter: 'input'.",
 		`{"input":"a"}`:                                      "you must provide a model parameter",
 		`{"model":"m","input":[]}`:                           "Invalid 'input': empty array.",
-		`{"model":"m","input":""}`:                           "cannot be an empty string",
 		`{"model":"m","input":"a","dimensions":0}`:           "Invalid 'dimensions': integer below minimum value.",
 		`{"model":"m","input":"a","encoding_format":"text"}`: "Supported values are: 'float' and 'base64'.",
 		`[`: "could not parse",

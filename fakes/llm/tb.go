@@ -16,7 +16,8 @@ func New(t TB, rules ...*Rule) *Server {
 }
 
 // NewWith starts a server for a test and closes it at the end. The test fails for each request that no rule matched,
-// and for each rule used too rarely. Refused requests are logged.
+// each request that was refused, unless [Server.AllowRefusals] permits them, and each rule used too rarely. It logs a
+// rule without [Rule.Times] that answered more than 100 times.
 func NewWith(t TB, o Options, rules ...*Rule) *Server {
 	t.Helper()
 	s, err := Start(o, rules...)
@@ -32,7 +33,11 @@ func NewWith(t TB, o Options, rules ...*Rule) *Server {
 			case x.Miss != "":
 				t.Errorf("model request %d, %s %s: %s", x.Number, x.Method, x.Path, x.Miss)
 			case x.Refused != "":
-				t.Logf("model request %d, %s %s, was refused with %d: %s", x.Number, x.Method, x.Path, x.Status, x.Refused)
+				report := t.Errorf
+				if s.refusals.Load() {
+					report = t.Logf
+				}
+				report("model request %d, %s %s, was refused with %d: %s", x.Number, x.Method, x.Path, x.Status, x.Refused)
 			}
 		}
 		if s.journal.dropped > 0 {
@@ -42,9 +47,15 @@ func NewWith(t TB, o Options, rules ...*Rule) *Server {
 			t.Errorf("no rule matched %s that the journal has dropped",
 				plural(int(s.journal.misses), "model request"))
 		}
+		for _, often := range s.overused() {
+			t.Logf("%s", often)
+		}
 		for _, unused := range s.Unused() {
 			t.Errorf("%s", unused)
 		}
 	})
 	return s
 }
+
+// AllowRefusals permits refused requests in a test: it logs them, and does not fail.
+func (s *Server) AllowRefusals() { s.refusals.Store(true) }

@@ -40,16 +40,60 @@ func TestNewFailsTheTest(t *testing.T) {
 	require.Equal(t, []string{
 		`error: model request 2, POST /v1/chat/completions: no rule of the server matches this request; the nearest of 3 ` +
 			`is rule 1, When(LastUser("hello")): the last user turn is "bye", want it to contain "hello"`,
-		`log: model request 3, POST /v1/chat/completions, was refused with 400: you must provide a model parameter`,
+		`error: model request 3, POST /v1/chat/completions, was refused with 400: you must provide a model parameter`,
 		`error: rule 2, When(Turn(9)) of the server was never used`,
 	}, tb.said)
 	_, err := http.Get(s.URL)
 	require.Error(t, err, "the server was closed")
 }
 
+func TestRefusalsPassIfAllowed(t *testing.T) {
+	var tb fakeTB
+	s := New(&tb)
+	s.AllowRefusals()
+	post(s, chatPath, `{}`)
+	tb.end()
+	require.Equal(t, []string{
+		`log: model request 1, POST /v1/chat/completions, was refused with 400: you must provide a model parameter`}, tb.said)
+}
+
+func TestNewLogsARuleThatAnswersMoreThan100Times(t *testing.T) {
+	for n, want := range map[int][]string{100: nil, 101: {`log: rule 1, When(LastUser("hello")) of the server answered ` +
+		`101 times: does the client stop? Limit the rule with Times`}} {
+		var tb fakeTB
+		s := New(&tb, When(LastUser("hello")).Reply())
+		for range n {
+			post(s, chatPath, hello)
+		}
+		tb.end()
+		require.Equal(t, want, tb.said)
+	}
+}
+
+func TestRulesThatNeverOrAlwaysApplyAreErrors(t *testing.T) {
+	for want, rule := range map[string]*Rule{
+		`has the matcher Dialect("openai"), which matches no request: expected one of openai-chat, openai-responses, ` +
+			`anthropic, gemini, ollama, cohere-chat, native (did you mean "openai-chat"?)`: When(Dialect("openai")).Reply(),
+		`has the matcher Choice("any"), which matches no request: expected auto, required, none, tool:NAME, or an empty ` +
+			`text (did you mean "required"?)`: When(Choice("any")).Reply(),
+		`has the matcher Turn(0), which matches no request: turns count from 1`: When(Turn(0)).Reply(),
+		`has the matcher LastUser(""), which matches every request: give it a text, or leave it out`: When(
+			LastUser("")).Reply(),
+		`has the stop reason "maxtokens": did you mean "maxTokens"?`: When().Reply().StopReason("maxtokens"),
+	} {
+		require.EqualError(t, rule.Validate(), want)
+	}
+	for _, valid := range []*Rule{
+		When(Dialect("native"), Choice("tool:a"), Choice(""), Turn(1), LastUser(" ")).Reply(),
+		When().Reply().StopReason("max_tokens"), When().Reply().StopReason("pause_turn"),
+	} {
+		require.NoError(t, valid.Validate())
+	}
+}
+
 func TestNewPassesWhenAllRulesAreUsed(t *testing.T) {
 	var tb fakeTB
-	s := New(&tb, When(LastUser("hello")).Reply().Once())
+	s := New(&tb, When(LastUser("hello")).Reply().Times(1))
 	post(s, chatPath, hello)
 	tb.end()
 	require.Empty(t, tb.said)

@@ -89,7 +89,7 @@ func send(t *testing.T, ctx context.Context, network *memnet.Network, s *Server,
 
 func TestTraceHasRequestChunksAndEnd(t *testing.T) {
 	var s seen
-	inMemory(t, &s, Script(When(LastUser("hello")).Reply(Text("hi")).Once()),
+	inMemory(t, &s, []*Rule{When(LastUser("hello")).Reply(Text("hi")).Times(1)},
 		func(t *testing.T, server *Server, network *memnet.Network) {
 			for _, body := range []string{streamed, hello, `{"model":"m","messages":[]}`} {
 				resp, err := send(t, t.Context(), network, server, body)
@@ -121,7 +121,7 @@ func TestTraceHasRequestChunksAndEnd(t *testing.T) {
 func TestTraceOrderIsReproducible(t *testing.T) {
 	s := seen{hook: func(trace.Event) { synctest.Wait() }}
 	paced := When().Reply(Text("hi")).Pace(Pace{Token: time.Second})
-	inMemory(t, &s, Script(paced), func(t *testing.T, server *Server, network *memnet.Network) {
+	inMemory(t, &s, []*Rule{paced}, func(t *testing.T, server *Server, network *memnet.Network) {
 		resp, err := send(t, t.Context(), network, server, streamed)
 		require.NoError(t, err)
 		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
@@ -155,7 +155,7 @@ func TestCallerHangsUp(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s seen
-			inMemory(t, &s, Script(When().Reply(Text("a text of several fragments"))),
+			inMemory(t, &s, []*Rule{When().Reply(Text("a text of several fragments"))},
 				func(t *testing.T, server *Server, network *memnet.Network) {
 					ctx, cancel := context.WithCancel(t.Context())
 					chunks, noticed := 0, make(chan struct{})
@@ -223,7 +223,7 @@ func TestUnwrittenLastChunkCorrectsTheEnd(t *testing.T) {
 
 func TestCloseEndsExchangesInFlight(t *testing.T) {
 	var s seen
-	inMemory(t, &s, Script(When().Reply(Text("hi"))), func(t *testing.T, server *Server, network *memnet.Network) {
+	inMemory(t, &s, []*Rule{When().Reply(Text("hi"))}, func(t *testing.T, server *Server, network *memnet.Network) {
 		held, closed := make(chan struct{}), make(chan struct{})
 		s.hook = func(e trace.Event) {
 			if e.Chunk != nil {

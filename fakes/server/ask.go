@@ -103,7 +103,20 @@ func (s *Session) Ask(text string, tools ...Tool) *CreateMessageParams {
 		text = fmt.Sprintf("%s (conversation %s)", text, mark)
 	}
 	p.Messages = []SamplingMessage{{"user", Text(text)}}
+	s.mu.Lock()
+	amend := s.amend
+	s.mu.Unlock()
+	if amend != nil {
+		amend(p)
+	}
 	return p
+}
+
+// Amend makes [Session.Ask] change each request that it returns from now on, such as to offer tools.
+func (s *Session) Amend(amend func(*CreateMessageParams)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.amend = amend
 }
 
 // After returns the next request of a tool loop: the history, the client's result, and the tool results that answer

@@ -30,7 +30,8 @@ func TestAskAddsTheMarkToItsTexts(t *testing.T) {
 			require.NoError(t, err)
 		}
 	})}, sampled("a"), sampled("b"))
-	const rest = `,"maxTokens":1000,"tools":[{"name":"t","description":"d","inputSchema":{"type":"object"}}]}`
+	const rest = `,"maxTokens":1000,"tools":[{"name":"t","description":"d",` +
+		`"inputSchema":{"properties":{},"type":"object"}}]}`
 	require.Equal(t, []string{
 		`{"messages":[{"role":"user","content":{"type":"text","text":"one (conversation m7n1)"}}],` +
 			`"systemPrompt":"You are a helpful assistant. (conversation m7n1)"` + rest,

@@ -20,11 +20,20 @@ const (
 	headerLastEvent = "Last-Event-Id"
 )
 
-// Handler returns the server's HTTP handler, which serves /mcp, for use in another http.Server. Close that one first:
-// Close waits for requests that are still being read.
+// Strangers returns how many requests came without [Options].Prefix. Clients may look for /.well-known there.
+func (s *Server) Strangers() int64 { return s.strange.Load() }
+
+// Handler returns the server's HTTP handler, which serves /mcp behind the prefix, for use in another http.Server. Close
+// that one first: Close waits for requests that are still being read.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, s.opts.Prefix+"/") {
+			s.strange.Add(1)
+		}
+		http.NotFound(w, r)
+	})
+	mux.HandleFunc(s.opts.Prefix+"/mcp", func(w http.ResponseWriter, r *http.Request) {
 		if !s.begin(&s.requests) {
 			panic(http.ErrAbortHandler) // returning would send an empty success
 		}
@@ -99,7 +108,11 @@ func loopback(hostport string) bool {
 }
 
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opts.MaxBody))
+	bounded := http.MaxBytesReader(w, r.Body, s.opts.MaxBody)
+	if r.ContentLength > s.opts.MaxBody {
+		_, _ = io.Copy(io.Discard, bounded) // as much as a server takes before it refuses
+	}
+	raw, err := io.ReadAll(bounded)
 	in := &inbound{raw: raw, w: w, r: r}
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Error codes of JSON-RPC and MCP (2026-07-28, basic/index#error-codes).
@@ -88,8 +90,8 @@ func parse(raw []byte) (*message, *RPCError) {
 		return nil, rpcErrorf(codeParse,
 			"the message begins with a byte order mark, which JSON must not have (RFC 8259, section 8.1)")
 	}
-	if !json.Valid(raw) {
-		return nil, rpcErrorf(codeParse, "the message is not JSON")
+	if err := jsonvalue.Validate(raw); err != nil {
+		return nil, rpcErrorf(codeParse, "the message is %v", err)
 	}
 	switch raw = bytes.TrimLeft(raw, " \t\r\n"); raw[0] {
 	case '{':

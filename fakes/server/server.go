@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -58,6 +59,9 @@ type Options struct {
 	Seed int64
 	// Listener accepts the connections, and Close closes it. Nil is a free port of 127.0.0.1.
 	Listener net.Listener
+	// Prefix is a path before /mcp, such as "/k3J9", which [Server.URL] then has. A request without it gets 404, is
+	// counted in [Server.Strangers], and is not recorded.
+	Prefix string
 	// MaxBody limits the body of a POST, and a line on a connection, in bytes; 0 is 64 MiB.
 	MaxBody int64
 	// NoMetaEcho stops the server from copying the _meta of a tools/call into its sampling requests. Some clients match
@@ -83,6 +87,7 @@ type Server struct {
 	ended    chan struct{}  // closed when Close has done its work
 	handlers sync.WaitGroup // of tools
 	requests sync.WaitGroup // of HTTP, and connections
+	strange  atomic.Int64
 
 	mu       sync.Mutex
 	closed   bool
@@ -179,7 +184,7 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 		o.Listener = listener
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.URL = "http://" + o.Listener.Addr().String() + "/mcp"
+	s.URL = "http://" + o.Listener.Addr().String() + o.Prefix + "/mcp"
 	s.host = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 256 << 10,
 		ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {

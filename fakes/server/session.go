@@ -26,7 +26,8 @@ type Session struct {
 	call *Call // in the journal; guarded by the server's mutex
 
 	mu       sync.Mutex
-	asks     int             // the number of conversations that Ask began
+	asks     int // the number of conversations that Ask began
+	amend    func(*CreateMessageParams)
 	meta     object          // of the client's pending request
 	declared json.RawMessage // the client's latest capabilities
 }

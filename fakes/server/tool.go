@@ -38,7 +38,7 @@ type Tool struct {
 // MarshalJSON implements [json.Marshaler]: the tool as in tools/list and in sampling requests.
 func (t Tool) MarshalJSON() ([]byte, error) {
 	if t.InputSchema == nil {
-		t.InputSchema = map[string]any{"type": "object"}
+		t.InputSchema = map[string]any{"type": "object", "properties": map[string]any{}} // OpenAI requires properties
 	}
 	type plain Tool
 	return encode(plain(t))

@@ -38,8 +38,8 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 
 // check applies the rules that a message and a token count share.
 func check(q *request) *dialect.Error {
-	return codecs.First(q, checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages,
-		checkHistory, checkThinkingTurn, checkCacheControl)
+	return codecs.First(q, checkParameters, checkSystemPrompt, checkThinking, checkOutput, checkTools, checkToolChoice,
+		checkMessages, checkHistory, checkThinkingTurn, checkCacheControl)
 }
 
 // checkHeader requires an API version and any key.

@@ -68,9 +68,11 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 	return nil
 }
 
-// checkBlanks refuses texts without characters that can be seen, except white space beside the assistant's tool uses.
+// checkBlanks refuses texts without characters that can be seen, except white space beside the assistant's
+// tool uses and texts with citations.
 func (m *message) checkBlanks() *dialect.Error {
-	beside := m.role == "assistant" && m.has("tool_use")
+	beside := m.role == "assistant" && (m.has("tool_use") ||
+		slices.ContainsFunc(m.content, func(b block) bool { return b.kind == "text" && b.raw != nil && b.Has("citations") }))
 	for _, b := range m.content {
 		switch {
 		case b.kind != "text":
@@ -237,52 +239,69 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 	return nil
 }
 
-// checkHistory enforces the API's rule for tools: the very next message begins with one tool result for each tool use.
-// Each result belongs to one tool use, and all tool use ids differ. A result after other content does not count (guide
-// to tool use, "Handling results from client tools").
+// checkHistory enforces the API's rule for tools: the very next turn begins with one tool result for each tool use.
+// The API combines consecutive messages of a role to one turn first. Each result belongs to one tool use, and all
+// ids of the tool uses in a turn differ. A result after other content does not count (guide to tool use,
+// "Handling results from client tools").
 func checkHistory(q *request) *dialect.Error {
-	ids := map[string]bool{}
-	var uses []string // ids in the message before
-	before := 0       // its index
+	t := &turn{}
 	for i := range q.messages {
 		m := &q.messages[i]
 		if m.role == "system" { // may not separate a tool use from its result: see checkSystem
 			continue
 		}
-		results := map[string]bool{}
-		leading := true
-		for _, b := range m.content {
-			if b.kind != "tool_result" {
-				leading = false
-				continue
+		if m.role != t.role {
+			if err := t.end(); err != nil {
+				return err
 			}
-			switch _, repeated := results[b.id]; {
-			case !slices.Contains(uses, b.id):
-				return invalid("%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must "+
-					"have a corresponding `tool_use` block in the previous message.", place(b.path), b.id)
-			case repeated:
-				return invalid("%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s",
-					place(b.path), b.id)
-			}
-			results[b.id] = leading
+			t = &turn{role: m.role, asked: t.uses, before: t.last, results: map[string]bool{}, leading: true}
 		}
-		if err := checkAnswered(uses, results, before); err != nil {
-			return err
-		}
-		uses, before = nil, i
+		t.last = i
 		for _, b := range m.content {
-			if b.kind != "tool_use" {
-				continue
+			if err := t.add(&b); err != nil {
+				return err
 			}
-			if ids[b.id] {
-				return invalid("messages: `tool_use` ids must be unique")
-			}
-			ids[b.id] = true
-			uses = append(uses, b.id)
 		}
 	}
-	return checkAnswered(uses, nil, before)
+	if err := t.end(); err != nil {
+		return err
+	}
+	return checkAnswered(t.uses, nil, t.last)
 }
+
+// turn is the content of consecutive messages of a role.
+type turn struct {
+	role    string
+	asked   []string // the ids of the tool uses in the turn before
+	before  int      // the index of that turn's last message
+	uses    []string // ids
+	results map[string]bool
+	leading bool // only results so far
+	last    int  // the index of the last message
+}
+
+func (t *turn) add(b *block) *dialect.Error {
+	switch _, repeated := t.results[b.id]; {
+	case b.kind == "tool_use" && slices.Contains(t.uses, b.id):
+		return invalid("messages: `tool_use` ids must be unique")
+	case b.kind == "tool_use":
+		t.uses = append(t.uses, b.id)
+	case b.kind != "tool_result":
+	case !slices.Contains(t.asked, b.id):
+		return invalid("%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must "+
+			"have a corresponding `tool_use` block in the previous message.", place(b.path), b.id)
+	case repeated:
+		return invalid("%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s",
+			place(b.path), b.id)
+	default:
+		t.results[b.id] = t.leading
+	}
+	t.leading = t.leading && b.kind == "tool_result"
+	return nil
+}
+
+// end refuses a turn without the results of the tool uses before it.
+func (t *turn) end() *dialect.Error { return checkAnswered(t.asked, t.results, t.before) }
 
 // checkAnswered refuses tool uses of message i that have no result in the next message.
 func checkAnswered(uses []string, results map[string]bool, i int) *dialect.Error {

@@ -58,13 +58,13 @@ func (messages) EncodeError(e *dialect.Error) dialect.Answer {
 	if e.Code != "" {
 		more = jsonvalue.Ordered("error_code", e.Code)
 	}
-	details := jsonvalue.Ordered("type", kindOf(e), "message", e.Message, "details", more)
+	details := e.Object("type", kindOf(e), "message", e.Message, "details", more)
 	body := jsonvalue.Ordered("type", "error", "error", details, "request_id", id)
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
 }
 
 // EncodeErrorEvent writes an error event: the error body plus details, which are null.
 func (messages) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
-	details := jsonvalue.Ordered("details", nil, "type", kindOf(e), "message", e.Message)
+	details := e.Object("details", nil, "type", kindOf(e), "message", e.Message)
 	return event("error", "error", details, "request_id", errorID(e))
 }

@@ -33,11 +33,8 @@ var api = &codecs.API{
 		return path
 	},
 	Unreadable: func(body []byte, err error) *dialect.Error { // sternachel/claude-code#37; the reason is our reader's
-		switch {
-		case err == nil:
-			return ours("the request body is null: expected a JSON object")
-		case json.Valid(body):
-			return ours("the request body is not a JSON object: %v", err)
+		if why := codecs.NotObject(body); why != "" {
+			return ours("the request body: %s", why)
 		}
 		return invalid("The request body is not valid JSON: %v", err)
 	},
@@ -45,8 +42,11 @@ var api = &codecs.API{
 		if kind := validTypes[expected]; kind != "" {
 			return invalid("%s: Input should be a valid %s", place(path), kind)
 		}
-		if path == "tool_choice" {
-			return invalid("tool_choice: Input should be an object")
+		if strings.HasPrefix(path, "messages[") && expected == "an object" && !strings.Contains(path, ".") {
+			return invalid("%s: Input does not match the expected shape.", place(path))
+		}
+		if path == "tool_choice" || strings.HasPrefix(path, "messages[") && expected == "an object" {
+			return invalid("%s: Input should be an object", place(path))
 		}
 		return ours("%s: expected %s, found %s", place(path), expected, jsonvalue.JSONName(found))
 	},

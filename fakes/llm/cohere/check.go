@@ -107,9 +107,6 @@ func checkMessages(q *node) *dialect.Error {
 		if err := api.CheckKnown(m, "message/"+m.Kind, ""); err != nil {
 			return err
 		}
-		if m.Kind == "system" && i > 0 && all[i-1].Kind != "system" {
-			return invalid("system turn must be the first in the list")
-		}
 		if m.Kind != "tool" && len(blocks(m)) == 0 {
 			return invalid("message must not be empty in a turn")
 		}

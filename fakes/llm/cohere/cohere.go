@@ -7,7 +7,7 @@
 //
 // The codec accepts what the list of errors does not mention: calls without results, results without text, and
 // schemas that only strict_tools refuses. Every model supports tools, images and thinking here. Cohere has no word for
-// a refusal and a filtered answer. The codec answers no other API of Cohere, such as embeddings.
+// a refusal and a filtered answer. Beside the chat it answers requests for embeddings of texts.
 package cohere
 
 import (

@@ -169,7 +169,7 @@ func (p content) pieces() (fragments []string, piece func(kind, text string) con
 }
 
 func errorBody(e *dialect.Error) json.RawMessage {
-	return jsonvalue.Ordered("id", uuid(int64(e.Status)<<32+int64(len(e.Message))), "message", e.Message)
+	return e.Object("id", uuid(int64(e.Status)<<32+int64(len(e.Message))), "message", e.Message)
 }
 
 // EncodeError writes {"id","message"}. The SDKs decide by the status whether to retry.

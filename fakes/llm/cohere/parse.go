@@ -28,11 +28,11 @@ var api = &codecs.API{
 		}
 		return o.Text("type")
 	},
-	Unreadable: func(_ []byte, err error) *dialect.Error {
-		if err != nil {
-			return invalid("invalid json syntax: %v", err)
+	Unreadable: func(body []byte, err error) *dialect.Error {
+		if why := codecs.NotObject(body); why != "" {
+			return invalid("invalid json syntax: %s%s", why, dialect.OwnWords)
 		}
-		return invalid("invalid json syntax: the body is null, expected an object" + dialect.OwnWords)
+		return invalid("invalid json syntax: %v", err)
 	},
 	WrongType: func(path, expected string, found json.RawMessage) *dialect.Error {
 		return unprocessable("invalid type: parameter '%s' is of type %s but should be of type %s. %s",

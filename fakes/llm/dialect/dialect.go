@@ -6,9 +6,13 @@ package dialect
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Names of the dialects.
@@ -301,6 +305,8 @@ type Error struct {
 	Param string
 	// Message says what is wrong, in the provider's words where they are known: see [OwnWords].
 	Message string
+	// Extra adds members to the object that has the message, such as Groq's failed_generation; may be nil.
+	Extra map[string]any
 	// Header adds headers, such as Retry-After; may be nil.
 	Header http.Header
 	// URL of the failed request, which may decide the error's form. A server sets it.
@@ -315,6 +321,14 @@ func (e *Error) At(u *url.URL) *Error {
 	copied := *e
 	copied.URL = u
 	return &copied
+}
+
+// Object returns the object that has the message, as jsonvalue.Ordered does, with the extra members.
+func (e *Error) Object(pairs ...any) json.RawMessage {
+	for _, name := range slices.Sorted(maps.Keys(e.Extra)) {
+		pairs = append(pairs, name, e.Extra[name])
+	}
+	return jsonvalue.Ordered(pairs...)
 }
 
 func (e *Error) Error() string { return e.Message }

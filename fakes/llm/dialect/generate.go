@@ -5,10 +5,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"time"
 	"unicode/utf8"
 )
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// Created is the time at which every answer was created: equal runs give equal bytes.
+var Created = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // GenerateID returns an id in a provider's style: the prefix, then n letters and digits (at most 32). Equal arguments
 // give equal ids, others different ones.

@@ -29,10 +29,15 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 		return reader.unknownNames()
 	}
 	err := codecs.First(q, checkConfig, checkTools, checkToolConfig, checkContents, checkHistory)
-	if err == nil && generation(req.Model) > 2 {
-		err = checkSignatures(q)
+	switch {
+	case err != nil:
+		return err
+	case generation(req.Model) > 2:
+		return checkSignatures(q)
+	case generationOf.MatchString(req.Model):
+		return checkCombination(q)
 	}
-	return err
+	return nil
 }
 
 func checkCredentials(req *dialect.Request, to target) *dialect.Error {
@@ -143,8 +148,8 @@ func (n *node) hasData() bool {
 
 func (n *node) checkPart() *dialect.Error {
 	switch {
-	case !n.hasData() && n.text("thoughtSignature") != "":
-		return nil // the end of a stream of thoughts
+	case !n.hasData() && (n.text("thoughtSignature") != "" || n.at("videoMetadata") != nil):
+		return nil // the end of a stream of thoughts; Google accepts the other
 	case !n.hasData():
 		return violation(n.below("data"), "required oneof field 'data' must have one initialized field")
 	}

@@ -3,32 +3,53 @@ package gemini
 import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 
 // checkHistory enforces the API's rules for function calls: a turn of calls follows a user's turn or a turn of
-// responses, and the next turn has as many responses as calls. Ids and names do not matter.
+// responses, and the next turn has as many responses as calls. Consecutive contents of the model are one turn.
+// Ids and names do not matter.
 func checkHistory(q *node) *dialect.Error {
-	contents := q.list("contents")
-	pending := 0 // in the previous turn
-	for i, c := range contents {
-		calls, responses := c.count("functionCall"), c.count("functionResponse")
-		isModel := role(c) == dialect.Assistant
-		switch {
-		case calls > 0 && !isModel:
-			return ours("%s has a functionCall and the role %s: expected the role model", c.path, c.text("role"))
-		case responses > 0 && isModel:
-			return ours("%s has a functionResponse and the role model: expected the role user", c.path)
-		case responses > 0 && pending == 0:
+	pending := 0 // calls in the previous turn
+	for i, t := range turnsOf(q) {
+		switch isModel := t.role == dialect.Assistant; {
+		case t.calls > 0 && !isModel:
+			return ours("%s has a functionCall and the role %s: expected the role model", t.calling.path, t.calling.text("role"))
+		case t.responses > 0 && isModel:
+			return ours("%s has a functionResponse and the role model: expected the role user", t.responding.path)
+		case t.responses > 0 && pending == 0:
 			return invalid("", "Please ensure that function response turn comes immediately after a function call turn.")
-		case responses != pending:
+		case t.responses != pending:
 			return unequal
-		case calls > 0 && (i == 0 || role(contents[i-1]) != dialect.User):
+		case t.calls > 0 && i == 0:
 			return invalid("",
 				"Please ensure that function call turn comes immediately after a user turn or after a function response turn.")
 		}
-		pending = calls
+		pending = t.calls
 	}
 	if pending > 0 {
 		return unequal
 	}
 	return nil
+}
+
+// turn counts the function calls and responses of a content of the user, or of consecutive ones of the model.
+type turn struct {
+	role                dialect.Role
+	calls, responses    int
+	calling, responding *node // the last content with one
+}
+
+func turnsOf(q *node) (all []turn) {
+	for _, c := range q.list("contents") {
+		if r := role(c); len(all) == 0 || all[len(all)-1].role != r || r != dialect.Assistant {
+			all = append(all, turn{role: r})
+		}
+		t := &all[len(all)-1]
+		if n := c.count("functionCall"); n > 0 {
+			t.calls, t.calling = t.calls+n, c
+		}
+		if n := c.count("functionResponse"); n > 0 {
+			t.responses, t.responding = t.responses+n, c
+		}
+	}
+	return all
 }
 
 var unequal = invalid("", "Please ensure that the number of function response parts is equal to the number of "+

@@ -36,6 +36,32 @@ func checkTools(q *node) *dialect.Error {
 	return nil
 }
 
+// hasBuiltIn reports whether a tool is the provider's own, such as googleSearch.
+func hasBuiltIn(q *node) bool {
+	return slices.ContainsFunc(q.list("tools"), func(t *node) bool {
+		for name := range t.fields {
+			if name != "functionDeclarations" {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// checkCombination refuses what generation 2 cannot combine with functions: JSON output and the provider's own tools
+// (symfony/ai#803). Generation 3 can.
+func checkCombination(q *node) *dialect.Error {
+	switch kind := q.at("generationConfig").text("responseMimeType"); {
+	case len(declarations(q)) == 0:
+		return nil
+	case kind == "application/json":
+		return invalid("", "Function calling with a response mime type: 'application/json' is unsupported")
+	case hasBuiltIn(q):
+		return invalid("", "Tool use with function calling is unsupported")
+	}
+	return nil
+}
+
 // checkParameters refuses another type than OBJECT in the words of vercel/ai and of Google's Vertex AI.
 func checkParameters(schema *node, function string) *dialect.Error {
 	if err := checkSchema(schema); err != nil {
@@ -63,7 +89,7 @@ func checkToolConfig(q *node) *dialect.Error {
 	declared := declarations(q)
 	forces := word == "ANY" || word == "VALIDATED"
 	switch {
-	case forces && len(declared) == 0: // musistudio/claude-code-router#1207
+	case forces && len(declared) == 0 && !hasBuiltIn(q): // musistudio/claude-code-router#1207
 		return invalid("", "Function calling config is set without function_declarations.")
 	case !forces && len(allowed) > 0:
 		return ours("allowedFunctionNames is set, and the mode is %q: expected it with ANY or VALIDATED only",

@@ -38,9 +38,11 @@ func errorBody(e *dialect.Error) json.RawMessage {
 	var more any = jsonvalue.Absent
 	if all := details(e); all != nil {
 		more = all
+	} else if targetOf(e.URL).vertex {
+		more = []any{}
 	}
 	return jsonvalue.Ordered("error",
-		jsonvalue.Ordered("code", e.Status, "message", e.Message, "status", status, "details", more))
+		e.Object("code", e.Status, "message", e.Message, "status", status, "details", more))
 }
 
 const service = "generativelanguage.googleapis.com"

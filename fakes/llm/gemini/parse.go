@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -257,8 +258,8 @@ func (r *reader) wrongKind(n *node, kind string) {
 
 // unreadable refuses a body that is not a JSON object. The API also shows the place in the body.
 func unreadable(body []byte, err error) *dialect.Error {
-	if json.Valid(body) {
-		return ours("the body is not a JSON object: %v", err)
+	if why := codecs.NotObject(body); why != "" {
+		return ours("the body: %s", why)
 	}
 	why := "Unexpected token."
 	if strings.HasPrefix(err.Error(), "unexpected end") {

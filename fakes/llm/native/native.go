@@ -89,7 +89,7 @@ func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	default:
 		code = -32603
 	}
-	a := answer(e.Status, jsonvalue.Ordered("error", jsonvalue.Ordered("code", code, "message", e.Message)))
+	a := answer(e.Status, jsonvalue.Ordered("error", e.Object("code", code, "message", e.Message)))
 	maps.Copy(a.Header, e.Header)
 	return a
 }

@@ -67,7 +67,7 @@ func (a *answer) response(m modelMessage, end ...any) json.RawMessage {
 	if m.calls != nil {
 		calls = m.calls
 	}
-	members := []any{"model", a.model, "created_at", time.Now().UTC(), "message", jsonvalue.Ordered("role", "assistant",
+	members := []any{"model", a.model, "created_at", dialect.Created, "message", jsonvalue.Ordered("role", "assistant",
 		"content", m.content, "thinking", jsonvalue.OrAbsent(m.thinking), "tool_calls", calls)}
 	return jsonvalue.Ordered(append(members, end...)...)
 }
@@ -149,9 +149,11 @@ func marshal(v any) []byte {
 
 // EncodeError writes {"error":TEXT}. Ollama has no kind, code or parameter.
 func (chat) EncodeError(e *dialect.Error) dialect.Answer {
+	body := map[string]any{"error": e.Message}
+	maps.Copy(body, e.Extra)
 	h := header(contentJSON)
 	maps.Copy(h, e.Header)
-	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{marshal(map[string]string{"error": e.Message})}}
+	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{marshal(body)}}
 }
 
 // EncodeErrorEvent writes the error as a line.

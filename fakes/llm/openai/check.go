@@ -67,10 +67,10 @@ func checkParameters(q *request) *dialect.Error {
 	return checkStreamOptions(q.node)
 }
 
-// checkFormat refuses JSON mode without the word in a message. Compatible servers differ.
+// checkFormat refuses JSON mode without the word in a message, and an invalid schema. Compatible servers differ.
 func checkFormat(q *request) *dialect.Error {
-	if !q.style.isOpenAI || mentionsJSON(q.Object("response_format"), q.Raw("messages")) {
-		return nil
+	if format := q.Object("response_format"); !q.style.isOpenAI || mentionsJSON(format, q.Raw("messages")) {
+		return checkSchema(q, format, "response_format")
 	}
 	return invalid("messages", "", "'messages' must contain the word 'json' in some form, to use 'response_format' of "+
 		"type 'json_object'.")
@@ -78,8 +78,8 @@ func checkFormat(q *request) *dialect.Error {
 
 // checkFlatFormat is the same rule for Responses, where the instructions do not count.
 func checkFlatFormat(q *request) *dialect.Error {
-	if !q.style.isOpenAI || mentionsJSON(q.Object("text").Object("format"), q.Raw("input")) {
-		return nil
+	if format := q.Object("text").Object("format"); !q.style.isOpenAI || mentionsJSON(format, q.Raw("input")) {
+		return checkSchema(q, format, "text.format")
 	}
 	return invalid("text.format", "", "Response input messages must contain the word 'json' in some form to use "+
 		"'text.format' of type 'json_object'.")
@@ -305,17 +305,32 @@ func unsupportedParameter(name string) *dialect.Error {
 // fixedTemperature matches models that accept only temperature 1. Later GPT-5 models accept others at some efforts.
 var fixedTemperature = regexp.MustCompile(`^(o[134]|gpt-5)($|-)`)
 
-var withoutStop = regexp.MustCompile(`^(o[34]|gpt-5)($|-)`)
+// withoutStop matches models that refuse stop sequences; o3-mini accepts them.
+var withoutStop = regexp.MustCompile(`^(o3($|-[^m])|(o4|gpt-5)($|-))`)
 
 // chatModel matches models that do not reason, although they have the name of a reasoning model.
 var chatModel = regexp.MustCompile(`-chat($|-)`)
 
-// checkModel refuses what reasoning models do not accept: max_tokens, temperature, stop sequences.
+// withoutSystem matches models that refuse system messages: BetterChatGPT-PLUS#90, QuantumNous/new-api#847.
+var withoutSystem = regexp.MustCompile(`^o1-(mini|preview)($|-)`)
+
+// checkModel refuses what reasoning models do not accept: max_tokens, temperature, stop sequences, efforts, a search.
 func checkModel(q *request) *dialect.Error {
 	if !q.style.isOpenAI || !reasoning(q.model) || chatModel.MatchString(q.model) {
 		return nil
 	}
+	for _, m := range q.messages {
+		if withoutSystem.MatchString(q.model) && (m.Kind == "system" || m.Kind == "developer") {
+			return invalid(m.Path+".role", "unsupported_value",
+				"Unsupported value: '%s.role' does not support '%s' with this model.", m.Path, m.Kind)
+		}
+	}
+	if err := checkEffort("reasoning_effort", q.Text("reasoning_effort"), q.model); err != nil {
+		return err
+	}
 	switch {
+	case q.Has("web_search_options") && !strings.Contains(q.model, "search"): // pydantic/pydantic-ai#2822
+		return unknown("web_search_options")
 	case q.Has("max_tokens"):
 		return invalid("max_tokens", "unsupported_parameter",
 			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
@@ -332,8 +347,35 @@ func fixesTemperature(q *request) bool {
 	return codecs.Outside(q.Number("temperature"), 1, 1) && fixedTemperature.MatchString(q.model)
 }
 
+// efforts are those of some models. Codex models, and those after GPT-5.1, differ.
+var efforts = []struct {
+	models    *regexp.Regexp
+	supported []string
+}{
+	{regexp.MustCompile(`^o[134]($|-)`), []string{"low", "medium", "high"}},
+	{regexp.MustCompile(`^gpt-5($|-(\d|mini|nano))`), []string{"minimal", "low", "medium", "high"}},
+	{regexp.MustCompile(`^gpt-5\.1($|-\d)`), []string{"none", "low", "medium", "high"}},
+}
+
+// checkEffort refuses an effort that the model does not support: CortexReach/memory-lancedb-pro#201.
+func checkEffort(path, effort, model string) *dialect.Error {
+	for _, e := range efforts {
+		if effort != "" && e.models.MatchString(model) && !slices.Contains(e.supported, effort) {
+			return invalid(path, "unsupported_value",
+				"Unsupported value: '%s' is not supported with the '%s' model. Supported values are: %s.", effort, model,
+				inWords(e.supported))
+		}
+	}
+	return nil
+}
+
 // checkFlatModel is the same rule for Responses.
 func checkFlatModel(q *request) *dialect.Error {
+	if q.style.isOpenAI {
+		if err := checkEffort("reasoning.effort", q.Object("reasoning").Text("effort"), q.model); err != nil {
+			return err
+		}
+	}
 	if fixesTemperature(q) && !chatModel.MatchString(q.model) {
 		return unsupportedParameter("temperature")
 	}

@@ -10,6 +10,51 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
+// checkSchema refuses a type of structured output that is unknown, and one whose name or schema is invalid. The schema
+// is a member beside the type in Responses, and one level deeper in Chat Completions.
+func checkSchema(q *request, format jsonvalue.Members, path string) *dialect.Error {
+	kind := format.Text("type")
+	switch {
+	case !q.style.isOpenAI || format == nil:
+		return nil
+	case kind == "":
+		return missing(path, "type")
+	case kind != "json_schema" && kind != "json_object" && kind != "text":
+		return unsupported(path+".type", kind, "json_object", "json_schema", "text")
+	case kind != "json_schema":
+		return nil
+	}
+	param, schemaCode := path+".schema", "invalid_json_schema"
+	if path == "response_format" {
+		if !format.Has("json_schema") {
+			return missing(path, "json_schema")
+		}
+		format, param, schemaCode, path = format.Object("json_schema"), path, "", path+".json_schema"
+	}
+	return checkNamed(format, path, param, schemaCode)
+}
+
+// checkNamed refuses an invalid name and schema. Param and schemaCode belong to the error of the schema.
+func checkNamed(format jsonvalue.Members, path, param, schemaCode string) *dialect.Error {
+	name, schema := format.Text("name"), format.Raw("schema")
+	switch {
+	case !format.Has("name"):
+		return missing(path, "name")
+	case checkName(path+".name", name) != nil:
+		return checkName(path+".name", name)
+	case !format.Has("schema") && param != "response_format":
+		return missing(path, "schema")
+	case format.Has("schema") && !jsonvalue.IsKind(schema, '{'):
+		return wrongType(path+".schema", "an object", schema)
+	case string(format.Raw("strict")) != "true":
+		return nil
+	}
+	if why := schemaMistake(format.Object("schema"), true); why != "" {
+		return invalid(param, schemaCode, "Invalid schema for response_format '%s': %s", name, why)
+	}
+	return nil
+}
+
 // topLevelForbidden are forbidden at the top level of a function's schema.
 var topLevelForbidden = []string{"oneOf", "anyOf", "allOf", "enum", "not"}
 
@@ -21,23 +66,25 @@ func (t *tool) checkParameters(member string, strict bool) *dialect.Error {
 	if jsonvalue.ReadPart(t.parameters, &top) != nil {
 		return wrongType(path, "an object", t.parameters)
 	}
-	why := ""
+	if why := schemaMistake(top, strict); why != "" {
+		return invalid(path, "invalid_function_parameters", "Invalid schema for function '%s': %s", t.name, why)
+	}
+	return nil
+}
+
+// schemaMistake describes the first mistake in a schema of parameters or of structured output; "" for none.
+func schemaMistake(top jsonvalue.Members, strict bool) string {
 	switch kind := top.Text("type"); {
 	case kind == "object" && slices.ContainsFunc(topLevelForbidden, top.Has):
-		why = "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
+		return "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
 	case !top.Has("type"):
-		why = `schema must be a JSON Schema of 'type: "object"', got 'type: "None"'.`
+		return `schema must be a JSON Schema of 'type: "object"', got 'type: "None"'.`
 	case kind != "object":
-		why = fmt.Sprintf(`schema must be a JSON Schema of 'type: "object"', got 'type: %s'.`, top.Raw("type"))
+		return fmt.Sprintf(`schema must be a JSON Schema of 'type: "object"', got 'type: %s'.`, top.Raw("type"))
 	case !top.Has("properties"):
-		why = "In context=(), object schema missing properties."
-	default:
-		why = violation(top, nil, strict)
+		return "In context=(), object schema missing properties."
 	}
-	if why == "" {
-		return nil
-	}
-	return invalid(path, "invalid_function_parameters", "Invalid schema for function '%s': %s", t.name, why)
+	return violation(top, nil, strict)
 }
 
 // strictForbids are JSON Schema words that a strict tool must not use; strictFormats are the formats that it may use.

@@ -91,10 +91,7 @@ func embedded(raw json.RawMessage) ([]string, *dialect.Error) {
 	texts := make([]string, len(all))
 	for i, one := range all {
 		text, isText := jsonvalue.TextOf(one)
-		switch {
-		case isText && text == "":
-			return nil, invalid("input", "", "Invalid '%s': input cannot be an empty string.", jsonvalue.At("input", i))
-		case !isText:
+		if !isText {
 			text = string(one)
 		}
 		texts[i] = text

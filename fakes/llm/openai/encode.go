@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"net/http"
-	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -34,7 +33,7 @@ type completion struct {
 }
 
 func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completion {
-	created := time.Now().Unix()
+	created := dialect.Created.Unix()
 	answer := &completion{
 		style:     c.style,
 		id:        c.id(created, reply.Serial),

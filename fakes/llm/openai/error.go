@@ -10,13 +10,20 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
+// noQuota is kind and code of an account without credit.
+const noQuota = "insufficient_quota"
+
 // words returns the error's kind and code, or the defaults for the status.
 func (s *style) words(e *dialect.Error) (kind, code string) {
 	switch {
+	case e.Code == noQuota:
+		kind = noQuota
 	case e.Status == http.StatusTooManyRequests:
 		kind, code = "requests", "rate_limit_exceeded"
 	case e.Status >= http.StatusInternalServerError:
 		kind = "server_error"
+	case e.Status == http.StatusNotFound && s.isOpenAI && e.Kind == "":
+		kind, code = "invalid_request_error", "model_not_found"
 	case e.Status == http.StatusUnauthorized && (s.isOpenAI || s.isGroq):
 		kind, code = "invalid_request_error", "invalid_api_key"
 	default:
@@ -26,7 +33,7 @@ func (s *style) words(e *dialect.Error) (kind, code string) {
 }
 
 func errorObject(e *dialect.Error, kind, code string) json.RawMessage {
-	return jsonvalue.Ordered("message", e.Message, "type", kind, "param", orNull(e.Param), "code", orNull(code))
+	return e.Object("message", e.Message, "type", kind, "param", orNull(e.Param), "code", orNull(code))
 }
 
 // orNull returns nil, null on the wire, for "".
@@ -51,17 +58,20 @@ func (s *style) errorBody(e *dialect.Error) json.RawMessage {
 	kind, code := s.words(e)
 	switch {
 	case s.isRouter:
-		return jsonvalue.Ordered("error", jsonvalue.Ordered("code", e.Status, "message", e.Message))
+		return jsonvalue.Ordered("error", e.Object("code", e.Status, "message", e.Message))
 	case s.isMistral && e.Status == http.StatusUnauthorized:
-		return jsonvalue.Ordered("detail", e.Message)
+		return e.Object("detail", e.Message)
 	case s.isMistral:
-		return jsonvalue.Ordered("object", "error", "message", e.Message, "type", kind, "param", orNull(e.Param),
+		return e.Object("object", "error", "message", e.Message, "type", kind, "param", orNull(e.Param),
 			"code", orNull(code), "raw_status_code", e.Status)
 	case s.isGroq:
-		return jsonvalue.Ordered("error", jsonvalue.Ordered("message", e.Message, "type", kind,
-			"code", jsonvalue.OrAbsent(code)))
+		return jsonvalue.Ordered("error", e.Object("message", e.Message, "type", kind, "code", jsonvalue.OrAbsent(code)))
 	case s.isXAI:
-		return jsonvalue.Ordered("code", cmp.Or(e.Code, xaiCodes[e.Status], "Internal error"), "error", e.Message)
+		own := e.Code
+		if e.Kind != "" { // OpenAI's words, of a refused request
+			own = ""
+		}
+		return e.Object("code", cmp.Or(own, xaiCodes[e.Status], "Internal error"), "error", e.Message)
 	}
 	return jsonvalue.Ordered("error", errorObject(e, kind, code))
 }

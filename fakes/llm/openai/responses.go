@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -35,6 +36,22 @@ func (o responses) Name() string {
 }
 
 func (o responses) Patterns() []string { return o.on("/responses") }
+
+// SideRequestPatterns adds the count of tokens and the compaction of a conversation.
+func (o responses) SideRequestPatterns() []string {
+	return slices.Concat(o.models.SideRequestPatterns(), o.on(countTokens), o.on(compact))
+}
+
+// AnswerSideRequest implements [dialect.SideRequests].
+func (o responses) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
+	switch {
+	case strings.HasSuffix(r.URL.Path, countTokens):
+		return o.countTokens(r, body)
+	case strings.HasSuffix(r.URL.Path, compact):
+		return o.compact(r, body)
+	}
+	return o.models.AnswerSideRequest(r, body)
+}
 
 // outcome returns the status of a response, and why it is incomplete. An unknown reason makes it incomplete.
 func outcome(reason dialect.StopReason) (status, incomplete string) {

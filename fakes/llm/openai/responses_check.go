@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func checkFlatMembers(q *request) *dialect.Error {
 			return err
 		}
 	}
-	if q.model == "" {
+	if q.model == "" && !q.Has("prompt") { // a stored prompt has a model
 		return missing("", "model")
 	}
 	return nil
@@ -57,7 +58,7 @@ func checkStored(q *request) *dialect.Error {
 			"the conversation %s is not there, as this model server keeps none: send it as input"+dialect.OwnWords,
 			q.Raw("conversation"))
 	case q.Has("prompt"):
-		return notStored("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or "+
+		return notStored("prompt", "the prompt %s is not supported, as this model server keeps none: send it as input or "+
 			"instructions"+dialect.OwnWords, q.Raw("prompt"))
 	case q.Bool("background"):
 		return ours("background", "",
@@ -262,12 +263,29 @@ func checkFlatPart(p *node, allowed []string) *dialect.Error {
 			return notImage(p.Path+".image_url", err)
 		}
 		return checkDetail(p.Members, p.Path+".detail", "original")
+	case "input_file":
+		if kind := audioFile(p); kind != "" {
+			return ours(p.Path, "unsupported_file", "%s is a file of the type %s: this API reads documents, not sound", p.Path, kind)
+		}
 	case "input_audio":
 		if !jsonvalue.IsKind(p.Raw("input_audio"), '{') {
 			return missing(p.Path, "input_audio")
 		}
 	}
 	return nil
+}
+
+// audioFile returns the type of a file that is a sound; "" for any other.
+func audioFile(p *node) string {
+	data := p.Text("file_data")
+	kind, _, _ := strings.Cut(strings.TrimPrefix(data, "data:"), ";")
+	if strings.HasPrefix(data, "data:audio/") {
+		return kind
+	}
+	if kind := strings.ToLower(path.Ext(p.Text("filename"))); slices.Contains([]string{".mp3", ".wav"}, kind) {
+		return kind
+	}
+	return ""
 }
 
 // notImage refuses an image without data, or whose data cannot be read: anomalyco/opencode#23983.
@@ -300,7 +318,7 @@ func checkFlatHistory(q *request) *dialect.Error {
 		case "function_call_output", "custom_tool_call_output":
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == it.Text("call_id") })
 		case "reasoning":
-			if q.style.isOpenAI && (i == len(items)-1 || !followsReasoning(&items[i+1])) {
+			if q.style.isOpenAI && (i == len(items)-1 || !followsReasoning(it, &items[i+1])) {
 				return invalid("input", "",
 					"Item '%s' of type 'reasoning' was provided without its required following item.", it.Text("id"))
 			}
@@ -319,7 +337,7 @@ func checkOutputs(q *node) *dialect.Error {
 	for i := range items {
 		it := &items[i]
 		switch it.Kind {
-		case "function_call", "custom_tool_call":
+		case "function_call", "custom_tool_call", "tool_search_call":
 			called = append(called, it.Text("call_id"))
 		case "function_call_output", "custom_tool_call_output":
 			if !slices.Contains(called, it.Text("call_id")) {
@@ -330,7 +348,10 @@ func checkOutputs(q *node) *dialect.Error {
 	return nil
 }
 
-func followsReasoning(it *node) bool {
+// followsReasoning reports whether an item can be what the reasoning led to. Reasoning that the provider has stored, and
+// that is not encrypted in the request, needs the stored message, with its id: openai/openai-node#1567.
+func followsReasoning(reasoning, it *node) bool {
 	_, turn := speaker(it)
-	return turn == string(dialect.Assistant)
+	isStored := reasoning.Text("id") != "" && !reasoning.Has("encrypted_content")
+	return turn == string(dialect.Assistant) && !(isStored && it.Kind == "message" && it.Text("id") == "")
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -56,7 +55,7 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 		id:        dialect.GenerateHex("resp_", 50, reply.Serial, 0),
 		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
 		model:     cmp.Or(reply.Model, req.Model),
-		created:   time.Now().Unix(),
+		created:   dialect.Created.Unix(),
 		plain:     !req.Stream,
 	}
 	r.request, _ = jsonvalue.ReadMembers(req.Body) // empty for a hand-made request

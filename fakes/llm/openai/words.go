@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codecs"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -19,12 +20,9 @@ func ours(param, code, format string, args ...any) *dialect.Error {
 }
 
 // unreadable refuses a body that is not a JSON object: ChatGPTNextWeb/NextChat#4064.
-func unreadable(body []byte, err error) *dialect.Error {
-	switch {
-	case err == nil:
-		return ours("", "", "the body is null: expected a JSON object")
-	case json.Valid(body):
-		return ours("", "", "the body is not a JSON object: %v", err)
+func unreadable(body []byte, _ error) *dialect.Error {
+	if why := codecs.NotObject(body); why != "" {
+		return ours("", "", "the body: %s", why)
 	}
 	return invalid("", "", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using "+
 		"your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you "+
@@ -76,6 +74,11 @@ func noMatch(path, pattern string) *dialect.Error {
 
 // unsupported refuses a value that is not one of several.
 func unsupported(param, got string, supported ...string) *dialect.Error {
+	return invalid(param, "invalid_value", "Invalid value: '%s'. Supported values are: %s.", got, inWords(supported))
+}
+
+// inWords writes 'a', 'b', and 'c'.
+func inWords(supported []string) string {
 	all := "'" + supported[0] + "'"
 	for i, s := range supported[1:] {
 		switch {
@@ -87,7 +90,7 @@ func unsupported(param, got string, supported ...string) *dialect.Error {
 			all += ", and '" + s + "'"
 		}
 	}
-	return invalid(param, "invalid_value", "Invalid value: '%s'. Supported values are: %s.", got, all)
+	return all
 }
 
 // outside refuses a number, an int64 or a float64.

@@ -22,7 +22,7 @@ type API struct {
 	Kind func(object string, o jsonvalue.Members) string
 	// VariantPath returns the path that messages give the members of a variant; nil for the object's own.
 	VariantPath func(path, object, kind string) string
-	// Unreadable refuses a body that is not a JSON object; for null there is no error.
+	// Unreadable refuses a body that is not a JSON object; for null there is no error. See [NotObject].
 	Unreadable func(body []byte, err error) *dialect.Error
 	// WrongType refuses a value of another type than documented.
 	WrongType func(path, expected string, found json.RawMessage) *dialect.Error
