@@ -271,12 +271,13 @@ func TestASessionHasALimitedNumberOfCases(t *testing.T) {
 	require.Len(t, traces[1].Header.Cases, 6)
 }
 
-func TestAFloodCostsOnlyItsOwnCase(t *testing.T) {
-	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+// flooding returns a client that sends so many notifications of a size in the case s/b.
+func flooding(times, size int) harness.Client {
+	return harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		flood := func(context.Context) error {
-			data := strings.Repeat("x", 64<<10)
+			data := strings.Repeat("x", size)
 			body := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + data + `"}}`
-			for range 20 {
+			for range times {
 				r, _ := http.NewRequest(http.MethodPost, env.URL, strings.NewReader(body))
 				r.Header = http.Header{"Content-Type": {"application/json"},
 					"Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {string(env.Revision)}}
@@ -292,11 +293,22 @@ func TestAFloodCostsOnlyItsOwnCase(t *testing.T) {
 		flooding.HTTP = &http.Client{Transport: incidentTransport{env.HTTP.Transport, incidents{"s-b": flood}}}
 		return correct(ctx, flooding)
 	})
-	r := harness.Runner{Client: client, Revision: server.V20260728, Bubble: inBubble(t), TraceLimit: 1 << 20}
+}
+
+func TestAFloodCostsOnlyItsOwnCase(t *testing.T) {
+	r := harness.Runner{Client: flooding(20, 64<<10), Revision: server.V20260728, Bubble: inBubble(t), TraceLimit: 1 << 20}
 	traces := play(t, r, cases(quiet, "s/a", "s/b", "s/c")...)
 	require.Equal(t, [][]string{{"s/a", "s/b", "s/c"}, {"s/a"}, {"s/b"}, {"s/c"}}, sessions(traces))
 	require.Equal(t, []string{"s/a", "s/b", "s/c"}, replayed(traces[0]))
 	for i, whole := range []bool{false, true, false, true} {
 		require.Equal(t, whole, traces[i].Whole, i)
 	}
+}
+
+func TestLargeMessagesOfAllSessionsAreLimited(t *testing.T) {
+	r := harness.Runner{Client: flooding(7, 10<<20), Revision: server.V20260728, Bubble: inBubble(t), TraceLimit: 1 << 30}
+	traces := play(t, r, cases(quiet, "s/b")...)
+	require.Len(t, traces, 1)
+	require.False(t, traces[0].Whole)
+	require.EqualValues(t, 1, traces[0].Dropped)
 }

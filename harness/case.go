@@ -49,6 +49,9 @@ type Case struct {
 	Decision string
 	// Name is the name of the tool, prompt or resource; "" for one derived from the ID.
 	Name string
+	// Arguments are those of the call of the tool, a JSON object; nil for {}. A client may ignore them: see
+	// [Env.Arguments].
+	Arguments json.RawMessage
 	// Carrier is the request that starts the case; "" for a call of its tool. [server.PromptsGet] and
 	// [server.ResourcesRead] need a client that supports [Env.Prompts] and [Env.Resources]; others may ignore them.
 	Carrier server.Carrier
@@ -140,7 +143,7 @@ var barrier = Case{
 		}
 		return "done", err
 	},
-	Script: func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("Still here."))) },
+	Script: func(string) []*llm.Rule { return []*llm.Rule{llm.When().Reply(llm.Text("Still here."))} },
 }
 
 // withBarrier adds the barrier to the cases of a session if one of them asks for it.

@@ -55,7 +55,7 @@ func TestMakeRunsForEachSession(t *testing.T) {
 	staged := Case{ID: "s/staged", Abandon: true, Barrier: true, Make: func(l Limits) Stage {
 		events = append(events, "made for "+l.Client.String())
 		return Stage{Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("?")) },
-			Rules:   llm.Script(llm.When().Reply(llm.Text("So."))),
+			Rules:   []*llm.Rule{llm.When().Reply(llm.Text("So."))},
 			Settled: func(context.Context) { events = append(events, "settled") }}
 	}}
 	var abandoned []string

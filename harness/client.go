@@ -35,6 +35,7 @@ type Client struct {
 	loopback  bool
 	stdio     bool         // launches the server instead of connecting to it
 	contained *containment // runs in another process; nil for ours
+	gateway   *gateway     // argv is a gateway that run reaches the server through; nil for none
 }
 
 // DefaultGrace is the default of [Client.Grace].
@@ -58,7 +59,7 @@ func Has(features ...string) Option { return func(c *Client) { c.Has = append(c.
 func Named(name string) Option { return func(c *Client) { c.Name = name } }
 
 // InProcess is a client that is a function of this program. run connects to env.URL through env.HTTP, lists the tools,
-// calls each once with {}, answers sampling by asking the model at env.Model, and returns nil, or an error if it
+// calls each once, answers sampling by asking the model at env.Model, and returns nil, or an error if it
 // failed. It must return when its context ends.
 func InProcess(run func(ctx context.Context, env Env) error, options ...Option) Client {
 	c := Client{Name: "in-process client", run: run}
@@ -108,7 +109,7 @@ func (c *Client) check() error {
 			return &CommandError{c.Name, fmt.Errorf("unknown feature %q: use %s", feature, strings.Join(Features(), ", "))}
 		}
 	}
-	if c.run != nil {
+	if c.run != nil && c.gateway == nil {
 		return nil
 	}
 	if len(c.argv) == 0 {
@@ -130,6 +131,8 @@ func (c *Client) start(ctx context.Context, env Env) (*trace.Process, error) {
 	switch {
 	case c.contained != nil:
 		return c.contained.run(ctx, env, grace)
+	case c.gateway != nil:
+		return c.runGateway(ctx, env, grace)
 	case c.run != nil:
 		return runFunction(ctx, c.run, env, grace), nil
 	}

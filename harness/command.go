@@ -26,13 +26,13 @@ func (c *Client) runCommand(ctx context.Context, env Env, grace time.Duration) (
 	}
 	cmd := exec.Command(c.argv[0], c.arguments(&env, p)...)
 	cmd.Env = append(env.variables(os.Environ()), p.variables()...)
-	return runProcess(ctx, cmd, grace, &env, c.newTypist(&env, p), c.Setup.Terminal)
+	return runProcess(ctx, cmd, dir, grace, &env, c.newTypist(&env, p), c.Setup.Terminal)
 }
 
 // runProcess runs a prepared command. The last variable of its environment must be unique to it. The typist writes its
-// standard input; nil for none.
+// standard input; nil for none. If we are killed, the folder dir is removed.
 func runProcess(
-	ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *Env, types *typist, terminal bool,
+	ctx context.Context, cmd *exec.Cmd, dir string, grace time.Duration, env *Env, types *typist, terminal bool,
 ) (*trace.Process, error) {
 	ownGroup(cmd)
 	var outputs [2]*output
@@ -48,9 +48,12 @@ func runProcess(
 	if err != nil {
 		return nil, fmt.Errorf("starting the client: %w", err)
 	}
+	guarded, release := newGuard(dir)
+	defer release()
 	if err := cmd.Start(); err != nil {
 		return nil, &CommandError{cmd.Args[0], err}
 	}
+	guarded(cmd)
 	if types != nil {
 		types.begin(input)
 	}

@@ -202,7 +202,7 @@ func TestPlaceholdersAreReplacedAndTheURLComesLast(t *testing.T) {
 		argv := append([]string{"sh", "-c", `echo "$@"`, "sh"}, strings.Fields(args)...)
 		out := places.Replace(end(t, harness.Command(argv...), 0).Stdout)
 		out = regexp.MustCompile(`=\S+/mcp\.json`).ReplaceAllString(out, "=CONFIG")
-		out = regexp.MustCompile(`http://127\.0\.0\.1:\d+/mcp`).ReplaceAllString(out, "URL")
+		out = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\d{20}/mcp`).ReplaceAllString(out, "URL")
 		require.Equal(t, want+"\n", out)
 	}
 }
@@ -217,7 +217,7 @@ func TestTheConfigurationNamesTheServerInBothStyles(t *testing.T) {
 	for _, style := range []string{"mcpServers", "servers"} {
 		require.Len(t, config[style], 1)
 		require.Equal(t, "http", config[style]["mcp-conform"].Type)
-		require.Regexp(t, `^http://127\.0\.0\.1:\d+/mcp$`, config[style]["mcp-conform"].URL)
+		require.Regexp(t, `^http://127\.0\.0\.1:\d+/\d{20}/mcp$`, config[style]["mcp-conform"].URL)
 	}
 	folders := strings.Fields(out.Stderr)
 	require.Equal(t, filepath.Dir(folders[0]), folders[1], "temporary files are in the folder of the session")

@@ -147,7 +147,7 @@ func (c *containment) run(ctx context.Context, env Env, grace time.Duration) (*t
 	cmd.Env = append(os.Environ(), envContained+"="+string(raw), "GOCOVERDIR="+dir,
 		"GORACE="+strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
 	cmd.Env = append(cmd.Env, (&place{dir: dir, home: ourHome()}).variables()...)
-	p, err := runProcess(ctx, cmd, grace, &env, nil, false)
+	p, err := runProcess(ctx, cmd, dir, grace, &env, nil, false)
 	if err != nil { // not a CommandError: the caller gave no command
 		return nil, fmt.Errorf("starting this test binary again, to contain the client: %s", err.Error())
 	}

@@ -26,18 +26,19 @@ const (
 const scenarioName = "sampling"
 
 type contextVar struct {
-	Scenario     string            `json:"scenario"`
-	Capabilities json.RawMessage   `json:"capabilities,omitempty"`
-	Models       map[string]string `json:"models,omitempty"`
-	Key          string            `json:"key,omitempty"`
-	Tools        []string          `json:"tools,omitempty"`
-	Prompts      []string          `json:"prompts,omitempty"`
-	Resources    []string          `json:"resources,omitempty"`
-	Prompt       string            `json:"prompt,omitempty"`
-	Decision     string            `json:"decision"`
-	TimeoutMS    int64             `json:"timeoutMs,omitempty"`
-	GiveUp       []string          `json:"giveUp,omitempty"`
-	Server       *serverVar        `json:"server,omitempty"`
+	Scenario     string                     `json:"scenario"`
+	Capabilities json.RawMessage            `json:"capabilities,omitempty"`
+	Models       map[string]string          `json:"models,omitempty"`
+	Key          string                     `json:"key,omitempty"`
+	Tools        []string                   `json:"tools,omitempty"`
+	Arguments    map[string]json.RawMessage `json:"arguments,omitempty"`
+	Prompts      []string                   `json:"prompts,omitempty"`
+	Resources    []string                   `json:"resources,omitempty"`
+	Prompt       string                     `json:"prompt,omitempty"`
+	Decision     string                     `json:"decision"`
+	TimeoutMS    int64                      `json:"timeoutMs,omitempty"`
+	GiveUp       []string                   `json:"giveUp,omitempty"`
+	Server       *serverVar                 `json:"server,omitempty"`
 }
 
 type serverVar struct {
@@ -47,7 +48,7 @@ type serverVar struct {
 
 // context returns the part of the environment that MCP_CONFORMANCE_CONTEXT holds; setContext restores it.
 func (e *Env) context() contextVar {
-	v := contextVar{Scenario: scenarioName, Capabilities: e.Declare, Models: e.Model, Key: e.Key, Tools: e.Tools,
+	v := contextVar{Scenario: scenarioName, Capabilities: e.Declare, Models: e.Model, Key: e.Key, Tools: e.Tools, Arguments: e.Arguments,
 		Prompts: e.Prompts, Resources: e.Resources, Prompt: e.Prompt, Decision: cmp.Or(e.Decision, Approve),
 		TimeoutMS: e.Timeout.Milliseconds(), GiveUp: e.Abandon}
 	if e.Server != nil {
@@ -58,7 +59,7 @@ func (e *Env) context() contextVar {
 
 func (e *Env) setContext(v *contextVar) {
 	e.Declare, e.Model, e.Key, e.Decision, e.Abandon = v.Capabilities, v.Models, v.Key, v.Decision, v.GiveUp
-	e.Tools, e.Prompts, e.Resources, e.Prompt = v.Tools, v.Prompts, v.Resources, v.Prompt
+	e.Tools, e.Arguments, e.Prompts, e.Resources, e.Prompt = v.Tools, v.Arguments, v.Prompts, v.Resources, v.Prompt
 	e.Timeout = time.Duration(v.TimeoutMS) * time.Millisecond
 	if v.Server != nil {
 		e.launches(append([]string{v.Server.Command}, v.Server.Args...))

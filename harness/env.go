@@ -34,8 +34,11 @@ type Env struct {
 	Key string
 	// Declare holds the client capabilities to declare, as JSON.
 	Declare json.RawMessage
-	// Tools are the tools to call, once each with {}, in this order; nil for all that the server lists.
+	// Tools are the tools to call, once each, in this order; nil for all that the server lists.
 	Tools []string
+	// Arguments are the arguments to call tools with, by name; {} for a tool without an entry. A client that cannot pass
+	// arguments calls each tool with {}.
+	Arguments map[string]json.RawMessage
 	// Prompts are prompts to get without arguments, and Resources URIs to read, once each, after the tools. A client
 	// without these features ignores them.
 	Prompts, Resources []string
@@ -54,6 +57,7 @@ type Env struct {
 	// Report receives how a call ended, from any goroutine; nil if unused.
 	Report func(Outcome)
 
+	port     string               // on which a gateway is to listen; "" for other clients
 	tools    []string             // all tools of the session
 	calls    *abandonable         // nil if no call is to be abandoned
 	announce func(feature string) // see Announce; nil if unused
@@ -80,6 +84,13 @@ const (
 	ServerLoop Loop = "server"
 	ClientLoop Loop = "client"
 )
+
+func (e *Env) pass(tool string, arguments json.RawMessage) {
+	if e.Arguments == nil {
+		e.Arguments = map[string]json.RawMessage{}
+	}
+	e.Arguments[tool] = arguments
+}
 
 func (e *Env) offer(cases []Case) {
 	for i := range cases {

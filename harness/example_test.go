@@ -24,7 +24,7 @@ func ExampleInProcess() {
 			return s.Sample(s.Ask("Say hello."))
 		},
 		Script: func(string) []*llm.Rule {
-			return llm.Script(llm.When(llm.LastUser("hello")).Reply(llm.Text("Hello!")))
+			return []*llm.Rule{llm.When(llm.LastUser("hello")).Reply(llm.Text("Hello!"))}
 		},
 	}
 	runner := harness.Runner{Client: client, Revision: server.V20251125}

@@ -71,7 +71,7 @@ func question(id string) harness.Case {
 	return harness.Case{
 		ID:      id,
 		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Hello?")) },
-		Script:  func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("Hello."))) },
+		Script:  func(string) []*llm.Rule { return []*llm.Rule{llm.When().Reply(llm.Text("Hello."))} },
 	}
 }
 

@@ -15,7 +15,14 @@ import (
 )
 
 // DefaultTraceLimit is the default of [Runner.TraceLimit].
-const DefaultTraceLimit = 128 << 20
+const DefaultTraceLimit = 32 << 20
+
+const (
+	// mostLarge limits all payloads of more than 1 MiB of a run. The longest message of a case has 6 MiB.
+	mostLarge = 64 << 20
+	// largestBody limits what a client may send at once.
+	largestBody = 12 << 20
+)
 
 // Runner plays cases against a client, in one revision.
 type Runner struct {
@@ -75,6 +82,7 @@ type counts struct {
 	cases    int
 	sessions atomic.Int64
 	pace     atomic.Int64 // see [deadline]
+	large    atomic.Int64 // bytes left of mostLarge
 }
 
 // Run plays the cases, in as few sessions as they allow, and passes a trace of each session to done, in the order of
@@ -97,6 +105,7 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	counting := *r
 	counting.counts = &counts{cases: len(cases)}
 	r = &counting
+	r.counts.large.Store(mostLarge)
 	parallel := max(r.Parallel, 1)
 	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, parallel), starting: make(chan struct{}, parallel),
 		silent: make(chan struct{})}

@@ -61,7 +61,7 @@ func TestTheHeaderDescribesTheRun(t *testing.T) {
 
 func TestInvalidCasesAreAnErrorOfTheHarness(t *testing.T) {
 	empty := quiet("s/a")
-	empty.Script = func(string) []*llm.Rule { return llm.Script(llm.When()) }
+	empty.Script = func(string) []*llm.Rule { return []*llm.Rule{llm.When()} }
 	for want, all := range map[string][]harness.Case{
 		"rule 1 of mark mkkgzwttak":       {empty},
 		"tool s-a has no":                 {{ID: "s/a"}},

@@ -210,7 +210,7 @@ func TestOnlyWorkOnACaseGivesMoreTime(t *testing.T) {
 			return "done", nil
 		},
 		Script: func(string) []*llm.Rule {
-			return llm.Script(llm.When().Reply(llm.Text("This.")).Fault(llm.PauseBefore(5 * time.Second)))
+			return []*llm.Rule{llm.When().Reply(llm.Text("This.")).Fault(llm.PauseBefore(5 * time.Second))}
 		},
 	}
 	r := harness.Runner{Client: right(), CaseTimeout: 12 * time.Second, Bubble: inBubble(t)}

@@ -3,11 +3,14 @@ package harness
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -73,7 +76,10 @@ func (r *Runner) play(
 	staged := stages(cases, r.limits(&cases[0]), r.Source == nil)
 	further := addTools(&header, staged)
 	w := &watch{rec: trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit)), ids: ids, further: further,
-		pulse: seen, say: say, spoke: spoke, connected: newEvent(), done: newEvent()}
+		mask: leak.NewMask(os.Environ()), pulse: seen, say: say, spoke: spoke, connected: newEvent(), done: newEvent()}
+	if r.counts != nil {
+		w.rec.ShareLarge(&r.counts.large)
+	}
 	started(w.rec)
 	fakes, err := r.startFakes(client, cases, staged, w.agent(&r.Client), w.record)
 	if err != nil {
@@ -91,6 +97,9 @@ func (r *Runner) play(
 	limited, cancel := timeLimit.context(ctx)
 	ended, err := client.start(limited, env)
 	cancel()
+	if ended != nil && !ended.Deadline && ctx.Err() != nil { // what interrupts the run may have reached the client, too
+		ended.Interrupted = true
+	}
 	var ours *fault
 	if errors.As(err, &ours) {
 		recordFault(w.rec, cases, ours)
@@ -102,6 +111,9 @@ func (r *Runner) play(
 	}
 	w.ended(ended, r.Client.Has)
 	err = fakes.close()
+	if n := fakes.model.Strangers() + fakes.server.Strangers(); n > 0 {
+		w.record(trace.Event{Mark: &trace.Mark{Name: trace.MarkStrangers, Text: fmt.Sprint(n)}})
+	}
 	return w.rec.Stop(), err
 }
 
@@ -141,6 +153,9 @@ func (r *Runner) env(f *fakes, header *trace.Header, cases []Case) Env {
 		if c.Carrier == "" {
 			env.tools = append(env.tools, c.Tool())
 		}
+		if c.Arguments != nil {
+			env.pass(c.Tool(), c.Arguments)
+		}
 		if c.Abandon {
 			env.Abandon = append(env.Abandon, c.Tool())
 		}
@@ -172,7 +187,9 @@ func (r *Runner) startFakes(
 ) (*fakes, error) {
 	f := &fakes{http: http.DefaultClient}
 	var listeners [2]net.Listener
+	prefix := unguessable()
 	if client.InBubble() {
+		prefix = ""
 		network := memnet.New()
 		f.http = network.Client()
 		for i := range listeners {
@@ -200,7 +217,7 @@ func (r *Runner) startFakes(
 	}
 	var err error
 	f.model, err = llm.Start(llm.Options{Record: record, Key: leak.PlantedKey, Listener: listeners[0], Source: r.Source,
-		Agent: agent})
+		Agent: agent, Prefix: prefix, MaxBody: largestBody})
 	if err != nil {
 		return nil, err
 	}
@@ -215,13 +232,21 @@ func (r *Runner) startFakes(
 		revisions = []server.Revision{r.Revision}
 	}
 	f.server, err = server.Start(server.Options{Revisions: revisions, ListVersionsToModern: cases[0].ListVersionsToModern,
-		AnswerDiscover: cases[0].AnswerDiscover, Record: record, Seed: r.Seed, Listener: listeners[1],
+		AnswerDiscover: cases[0].AnswerDiscover, Record: record, Seed: r.Seed, Listener: listeners[1], Prefix: prefix, MaxBody: largestBody,
 		IsPlantedSecret: leak.Planted(leak.PlantedKey).Holds}, tools...)
 	if err != nil {
 		f.model.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// unguessable returns a path for our URLs: every program of this machine reaches them. It has only digits, which a
+// baseline ignores in messages.
+func unguessable() string {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return fmt.Sprintf("/%020d", binary.LittleEndian.Uint64(random[:]))
 }
 
 // close closes both servers: the model first, so that no handler still waits for it.

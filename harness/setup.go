@@ -72,6 +72,8 @@ const (
 	keyPlace     = "{key}"            // the key for the model
 	homePlace    = "{home}"           // the home folder of the client
 	toolPlace    = "{tool}"           // in the input: each tool
+	listenPlace  = "{listen}"         // the address on which a gateway is to listen
+	portPlace    = "{port}"           // its port
 )
 
 // modelPlace is the model's base URL in a dialect; without one, in the first that the client receives.
@@ -154,8 +156,12 @@ func (e *Env) places(p place) func(string) string {
 		program, args = e.Server[0], e.Server[1:]
 	}
 	raw, _ := json.Marshal(args) // strings
-	known := strings.NewReplacer(urlPlace, e.URL, configPlace, p.config, promptPlace, e.Prompt, keyPlace, e.Key,
-		homePlace, p.home, commandPlace, words.Quote(e.Server...), programPlace, program, argsPlace, string(raw))
+	var listen []string
+	if e.port != "" {
+		listen = []string{listenPlace, e.listen(), portPlace, e.port}
+	}
+	known := strings.NewReplacer(append(listen, urlPlace, e.URL, configPlace, p.config, promptPlace, e.Prompt, keyPlace, e.Key,
+		homePlace, p.home, commandPlace, words.Quote(e.Server...), programPlace, program, argsPlace, string(raw))...)
 	return func(text string) string {
 		return modelPlace.ReplaceAllStringFunc(known.Replace(text), func(place string) string {
 			_, name, _ := strings.Cut(strings.Trim(place, "{}"), ":")
@@ -208,6 +214,9 @@ func mentions(texts []string, place string) bool {
 func (c *Client) checkPlaces() error {
 	texts := c.texts()
 	var err error
+	if c.gateway != nil {
+		err = c.checkGateway()
+	}
 	switch {
 	case c.stdio && mentions(texts, urlPlace):
 		err = errors.New("over stdio the server has no URL: use {server-command}, {server-program} or {config}, not {url}")

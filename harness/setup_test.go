@@ -31,8 +31,8 @@ func TestTemplatesAreFilledInAndHaveAHomeOfTheirOwn(t *testing.T) {
 			{Text: "{home} {prompt}", Path: ".config/host/own.json"}}}, "{config}")
 	fields := strings.Fields(out)
 	home := fields[len(fields)-3]
-	require.Regexp(t, `^{"url":"http://127.0.0.1:\d+/mcp","anthropic":"http://127.0.0.1:\d+","key":"`+leak.PlantedKey+
-		`","x":{"{other}":1}}`+regexp.QuoteMeta(home), out)
+	require.Regexp(t, `^{"url":"http://127.0.0.1:\d+/\d{20}/mcp","anthropic":"http://127.0.0.1:\d+/\d{20}",`+
+		`"key":"`+leak.PlantedKey+`","x":{"{other}":1}}`+regexp.QuoteMeta(home), out)
 	require.Equal(t, []string{home, filepath.Join(home, ".local/share")}, fields[len(fields)-3:len(fields)-1])
 	require.Equal(t, "host.json", filepath.Base(fields[len(fields)-1]))
 	require.NotEqual(t, os.Getenv("HOME"), home)

@@ -34,7 +34,7 @@ func (f *fakes) launchable(client *Client, env *Env) error {
 		return nil
 	}
 	env.URL = ""
-	if client.run != nil && client.contained == nil {
+	if client.run != nil && client.contained == nil && client.gateway == nil {
 		env.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
 			return launchInMemory(ctx, f.server, stderr)
 		}

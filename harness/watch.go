@@ -6,11 +6,13 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 // watch records the events of one session, and notices what the session depends on. It is safe for concurrent use.
 type watch struct {
 	rec     *trace.Recorder
+	mask    *leak.Mask
 	ids     map[string]string // of cases, by what events name in their place: tools, marks, resources
 	further map[string]bool   // tools of cases beside their own
 	pulse   *pulse
@@ -50,7 +52,7 @@ func (w *watch) record(e trace.Event) trace.Ref {
 	}
 	w.pulse.see(&e)
 	w.say(&e)
-	return w.rec.Record(e)
+	return w.rec.Record(masked(w.mask, e))
 }
 
 // agent returns what the fake model needs to play the model of a host; nil for a client that is no host.

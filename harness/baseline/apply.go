@@ -21,13 +21,12 @@ func Apply(rs *report.Results, entries []Entry, today string) *report.Results {
 	for i := range entries {
 		m.judge(&entries[i], &m.found[i])
 	}
-	known := 0
+	marked.Baseline = &report.Baseline{Entries: len(entries), Problems: m.problems, Unpinned: m.unpinned}
 	for i := range marked.Results {
 		if marked.Results[i].Known != nil {
-			known++
+			marked.Baseline.Known++
 		}
 	}
-	marked.Baseline = &report.Baseline{Entries: len(entries), Known: known, Problems: m.problems}
 	return marked
 }
 
@@ -46,12 +45,14 @@ type matching struct {
 	today    string
 	found    []judged
 	problems []report.BaselineProblem
+	unpinned int
 }
 
 // judged are the results that an entry is about: those that need it, and those that do not.
 type judged struct {
 	covers, changed, any int
 	fixed                []*report.Result
+	survey
 }
 
 // everyCase are the scenarios whose checks judge every case that is played.
@@ -67,8 +68,9 @@ func (m *matching) see(r *report.Result) {
 	for _, i := range mine {
 		found := &m.found[i]
 		found.any++
+		found.add(r)
 		switch {
-		case r.Failed(true) || r.Verdict == report.HarnessError || r.Verdict == report.Unsupported:
+		case unjudged(r) || r.Failed(true):
 		case !m.rs.Whole && slices.Contains(everyCase, r.Scenario): // the case that fails may be missing
 		default:
 			found.fixed = append(found.fixed, r)
@@ -83,14 +85,25 @@ func (m *matching) see(r *report.Result) {
 		m.problem(e, "ambiguous", fmt.Sprintf("two entries cover %s in %s: this one and %s: limit or remove one",
 			r.ID(), r.Revision, cmp.Or(other.place, other.Check)))
 	}
-	if more := e.missing(forms(r)); more != nil && r.Prerequisite == "" {
+	if change := e.change(r); change != "" && r.Prerequisite == "" {
 		m.found[mine[0]].changed++
-		m.problem(e, "changed", fmt.Sprintf("%s fails differently in %s: expected %s, found %q", r.ID(), r.Revision,
-			quoteAll(e.Messages), more[0]))
+		m.problem(e, "changed", fmt.Sprintf("%s fails differently in %s: %s", r.ID(), r.Revision, change))
 		return
 	}
 	m.found[mine[0]].covers++
 	r.Known = &report.Known{Reason: e.Reason, Issue: e.Issue, Owner: e.Owner, Until: e.Until, Flaky: e.Flaky}
+}
+
+// change says how a failure differs from the entry; "" if it does not.
+func (e *Entry) change(r *report.Result) string {
+	more := uncovered(e.pins(), failures(r))
+	switch messages := e.missing(forms(r)); {
+	case messages != nil:
+		return fmt.Sprintf("expected %s, found %q", quoteAll(e.Messages), messages[0])
+	case e.pinned() && more != nil:
+		return "expected the entry's cases and kinds of difference, found also " + describe(more)
+	}
+	return ""
 }
 
 func quoteAll(messages []string) string {
@@ -123,8 +136,38 @@ func (m *matching) judge(e *Entry, found *judged) {
 	if e.Max > 0 && found.covers > e.Max {
 		m.problem(e, "too many", fmt.Sprintf("covers %d results, but max is %d", found.covers, e.Max))
 	}
-	if !e.Flaky && !m.rs.Interrupted {
-		m.stale(e, found)
+	if !e.pinned() && !e.isPattern() && len(found.cases) > 0 {
+		m.unpinned++
+	}
+	if e.Flaky || m.rs.Interrupted {
+		return
+	}
+	before := len(m.problems)
+	if m.stale(e, found); len(m.problems) == before && found.changed == 0 && !found.unjudged {
+		m.partlyStale(e, found, found.complete(e, m.rs))
+	}
+}
+
+// partlyStale is about an entry whose check still fails, but not in all of its cases, or not with all messages. An
+// incomplete run shows that of the cases that pass.
+func (m *matching) partlyStale(e *Entry, found *judged, complete bool) {
+	var gone []string
+	for _, p := range e.pins() {
+		switch n := p.among(found.cases); {
+		case n > p.count && p.count > 0:
+			m.problem(e, "changed", fmt.Sprintf("expected failures in %s, found %d", p, n))
+		case n == 0 && found.passes(p), complete && (n == 0 || n < p.count):
+			gone = append(gone, fmt.Sprintf("%s: found %d", p, n))
+		}
+	}
+	if e.pinned() && complete && gone == nil {
+		for _, message := range e.gone(found.messages) {
+			gone = append(gone, fmt.Sprintf("%q", message))
+		}
+	}
+	if gone != nil {
+		m.problem(e, "stale", fmt.Sprintf("no longer fails as the entry says: %s: remove that, or --update",
+			strings.Join(gone, ", ")))
 	}
 }
 

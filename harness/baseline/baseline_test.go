@@ -139,15 +139,17 @@ func TestAWarningCanBeKnown(t *testing.T) {
 
 func TestNormalFormsLeaveOutWhatVaries(t *testing.T) {
 	for message, want := range map[string]string{
-		"expected 2 results, found 1":                          "expected N results, found N",
-		`role "user", text "eighteen degrees"`:                 `role "user", text "…"`,
-		"the result of call_HmjRWNWYiLpUIAJrLPlVrpLF":          "the result of ID",
-		"the result of toolu-1 and of 3f2a9c81d04e":            "the result of ID and of ID",
-		"took 1.25 s\n\tat loop (client.js:10)":                "took N s at loop (client.js:N)",
-		"expected parallelToolCalls in sampling/createMessage": "expected parallelToolCalls in sampling/createMessage",
-		"it crashed, in the middle of mrtr/null-input; so":     "it crashed, at mrtr/null-input; so",
-		"it crashed, after mrtr/null-input; so":                "it crashed, at mrtr/null-input; so",
-		strings.Repeat("long ", 100):                           strings.Repeat("long ", 59) + "long…",
+		"expected 2 results, found 1":                           "expected N results, found N",
+		`role "user", text "eighteen degrees"`:                  `role "user", text "…"`,
+		"the result of call_HmjRWNWYiLpUIAJrLPlVrpLF":           "the result of ID",
+		"the result of toolu-1 and of 3f2a9c81d04e":             "the result of ID and of ID",
+		"found error -32603 (code -1), HTTP 503":                "found error -32603 (code -1), HTTP 503",
+		"it exited with status 101, found -32001 in 2026-07-28": "it exited with status 101, found -32001 in N-N-N",
+		"took 1.25 s\n\tat loop (client.js:10)":                 "took N s at loop (client.js:N)",
+		"expected parallelToolCalls in sampling/createMessage":  "expected parallelToolCalls in sampling/createMessage",
+		"it crashed, in the middle of mrtr/null-input; so":      "it crashed, at mrtr/null-input; so",
+		"it crashed, after mrtr/null-input; so":                 "it crashed, at mrtr/null-input; so",
+		strings.Repeat("long ", 100):                            strings.Repeat("long ", 59) + "long…",
 	} {
 		got := baseline.Normal(message)
 		require.Equal(t, want, got)

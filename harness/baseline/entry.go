@@ -26,6 +26,10 @@ type Entry struct {
 	Dialect   string   `yaml:"dialect,omitempty"`
 	// Messages are the messages of all cases that may fail, in the form of [Normal] or as the report has them.
 	Messages []string `yaml:"messages"`
+	// Cases are the cases that fail, and Kinds those of each kind of difference. A pattern of [path.Match] stands for one
+	// case or more, and one with a number, such as "parallel/* (20)", for so many. Without both, any case may fail.
+	Cases []string            `yaml:"cases,omitempty"`
+	Kinds map[string][]string `yaml:"kinds,omitempty"`
 	// Reason says why the failure is accepted. Issue is its address, and Owner who fixes it.
 	Reason string `yaml:"reason"`
 	Issue  string `yaml:"issue,omitempty"`
@@ -80,6 +84,9 @@ func (e *Entry) Validate(known Checks) (member string, err error) {
 	}
 	if err := CheckDay(e.Until); err != nil {
 		return "until", err
+	}
+	if member, err := e.validatePins(); err != nil {
+		return member, err
 	}
 	return e.validateNames(known)
 }

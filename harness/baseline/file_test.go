@@ -18,6 +18,8 @@ known:
     messages:
       - 'expected N results, found N: "…"'
       - expected N results, found none
+    cases:
+      - parallel/b
     reason: the converter stops after the first result
     until: 2027-01-31
 
@@ -40,10 +42,12 @@ func TestInvalidFilesNameThePlace(t *testing.T) {
 		{check, "chek: parallel/reach", "known.yaml:4:5: unknown field \"chek\"; did you mean check?"},
 		{check, "check: parallel/reahc", "known.yaml:4:12: unknown check \"parallel/reahc\"; did you mean parallel/reach"},
 		{check, "check: parallel/[reach", "known.yaml:4:12: invalid pattern"},
+		{messages, messages + "\n    cases: ['a/[']", "known.yaml:17:12: \"a/[\": syntax error in pattern"},
+		{messages, messages + "\n    kinds: {lost-text: ['']}", "lost-text: \"\": expected a case, found an empty text"},
 		{check, "check: parallel/*", "known.yaml:4:12: expected max with the pattern"},
-		{reason, "max: 2\n    reason: x", "known.yaml:15:10: expected max with a pattern only"},
+		{reason, "max: 2\n    reason: x", "known.yaml:17:10: expected max with a pattern only"},
 		{reason, "owner: me", "the entry has no reason"},
-		{"until: 2027-01-31", "until: soon", "known.yaml:10:12: expected a day such as 2027-01-31, found \"soon\""},
+		{"until: 2027-01-31", "until: soon", "known.yaml:12:12: expected a day such as 2027-01-31, found \"soon\""},
 		{"until: 2027-01-31", "until: 2027-02-31", "expected a day such as 2027-01-31, found \"2027-02-31\""},
 		{messages, messages + "\n    revisions: [2025-11-25]", "mrtr/state is not judged in 2025-11-25"},
 		{messages, messages + "\n    revisions: [2025-11-26]", "unknown revision \"2025-11-26\"; did you mean 2025-11-25"},
@@ -75,11 +79,13 @@ func TestAnUpdateAddsChangesAndRemovesEntries(t *testing.T) {
 	require.Equal(t, []string{
 		"~ parallel/reach  2025-11-25  2026-07-28   no longer fails in 2026-07-28",
 		"~ parallel/reach  2025-11-25  2026-07-28   message: expected a result, found null",
+		`~ parallel/reach  2025-11-25  2026-07-28   no longer: expected N results, found N: "…"`,
 		"+ parallel/order  2026-07-28   found N",
 	}, changes)
 	require.Contains(t, text, "# The converter stops after the first result.\n  - check: parallel/reach")
 	fresh := parse(t, text)
 	require.Len(t, fresh.Entries, 3)
+	require.Equal(t, []string{"parallel/b"}, fresh.Entries[0].Cases)
 	require.Equal(t, []string{older}, fresh.Entries[0].Revisions)
 	require.Equal(t, "2027-01-31", fresh.Entries[0].Until)
 	require.Equal(t, "me", fresh.Entries[2].Owner)

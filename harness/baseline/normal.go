@@ -15,7 +15,9 @@ var (
 	token  = regexp.MustCompile(`[A-Za-z0-9_-]{10,}`)
 	given  = regexp.MustCompile(`\b(?:call|toolu|fc|msg|req|resp|chatcmpl)[_-][A-Za-z0-9_-]+`)
 	number = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	spaces = regexp.MustCompile(`\s+`)
+	// Codes of errors, and statuses of HTTP and of processes, are no mere numbers.
+	numberOrCode = regexp.MustCompile(`\b(?:HTTP|status|code|error) -?\d+|(?:^|[ (])-\d{3,5}\b|` + number.String())
+	spaces       = regexp.MustCompile(`\s+`)
 	// A client that ends on its own does so in the middle of a case, or after it: that depends on who is faster.
 	moment = regexp.MustCompile(`, (?:in the middle of|after) ([a-z-]+/[a-z-]+)`)
 )
@@ -23,7 +25,7 @@ var (
 // longest is how many characters of a message count. A stack trace may follow.
 const longest = 300
 
-// Normal returns a message without what differs between runs with one fault: numbers become N, generated ids ID, and
+// Normal returns a message without what differs between runs with one fault: numbers except codes become N, ids ID, and
 // quoted text "…" unless it is a word, and it does not matter whether a client ended in a case or after it. It is
 // idempotent.
 func Normal(message string) string {
@@ -55,7 +57,12 @@ func normalStep(message string) string {
 		}
 		return t
 	})
-	text = number.ReplaceAllString(text, "N")
+	text = numberOrCode.ReplaceAllStringFunc(text, func(n string) string {
+		if number.FindString(n) == n {
+			return "N"
+		}
+		return n
+	})
 	text = moment.ReplaceAllString(text, ", at $1")
 	text = strings.TrimSpace(spaces.ReplaceAllString(text, " "))
 	if runes := []rune(text); len(runes) > longest {
@@ -76,15 +83,28 @@ func forms(r *report.Result) []string {
 	return slices.Compact(all)
 }
 
+// missing returns the forms that are none of the entry's messages. Older files, without cases, have N for codes, too.
 func (e *Entry) missing(found []string) []string {
+	same := func(message string) string {
+		form := Normal(message)
+		if !e.pinned() {
+			form = number.ReplaceAllString(form, "N")
+		}
+		return form
+	}
 	var known, missing []string
 	for _, m := range e.Messages {
-		known = append(known, Normal(m))
+		known = append(known, same(m))
 	}
 	for _, form := range found {
-		if !slices.Contains(known, form) {
+		if !slices.Contains(known, same(form)) {
 			missing = append(missing, form)
 		}
 	}
 	return missing
+}
+
+// gone returns the messages of the entry that none of the forms is.
+func (e *Entry) gone(found []string) []string {
+	return slices.DeleteFunc(slices.Clone(e.Messages), func(m string) bool { return slices.Contains(found, Normal(m)) })
 }

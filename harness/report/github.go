@@ -36,7 +36,7 @@ func Annotations(rs *Results, strict bool) []byte {
 		if r.Reproduce != "" {
 			message += "\nReproduce: " + r.Reproduce
 		}
-		one := annotation{title: fmt.Sprintf("%s (%s)", r.ID(), g.where()), message: message}
+		one := annotation{title: fmt.Sprintf("%s (%s)", r.title(), g.where()), message: message}
 		if r.Failed(strict) || r.Verdict == HarnessError {
 			errors = append(errors, one)
 		} else if r.Warned() {

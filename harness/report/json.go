@@ -47,6 +47,10 @@ func ReadJSON(raw []byte) (*Results, error) {
 
 // check returns what JSON would not have written.
 func (rs *Results) check() error {
+	if rs.Format > Format {
+		return fmt.Errorf("format: expected at most %d, found %d: read it with the version of mcp-conform that wrote it",
+			Format, rs.Format)
+	}
 	if rs.Results == nil {
 		return errors.New("results is missing or null")
 	}

@@ -119,3 +119,8 @@ func TestThePublishedSchemaDescribesTheJSON(t *testing.T) {
 	require.Error(t, valid(bytes.Replace(raw, []byte(`"verdict": "pass"`), []byte(`"verdict": "green"`), 1)))
 	require.Error(t, valid(bytes.Replace(raw, []byte(`"tool"`), []byte(`"tools"`), 1)))
 }
+
+func TestResultsOfAnotherFormatAreRefused(t *testing.T) {
+	_, err := report.ReadJSON([]byte(`{"format": 99, "results": [], "summary": {}}`))
+	require.ErrorContains(t, err, "format: expected at most 1, found 99")
+}

@@ -72,7 +72,9 @@ func (r *Result) junit(strict bool) junitCase {
 	c := junitCase{Class: r.Revision + "." + r.Scenario, Name: r.Check,
 		Time: fmt.Sprintf("%.3f", float64(r.DurationMS)/1000)}
 	var note bytes.Buffer
-	Note(&note, r, TextOptions{})
+	for _, one := range r.Findings() {
+		Note(&note, one, TextOptions{})
+	}
 	first, _, _ := strings.Cut(printable(r.Message), "\n")
 	text := &junitText{Message: first, Type: string(r.Level), Text: note.String()}
 	switch {

@@ -19,8 +19,8 @@ type MarkdownOptions struct {
 // line for each warning and each known failure.
 func Markdown(rs *Results, o MarkdownOptions) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "## mcp-conform: %s\n\n%s · mcp-conform %s · seed %d\n\n", escaped(Headline(rs, o.Strict)),
-		inlineCode(rs.Client), escaped(rs.Tool), rs.Seed)
+	fmt.Fprintf(&b, "## mcp-conform: %s\n\n%s · mcp-conform %s · seed %d\n\n", Escape(Headline(rs, o.Strict)),
+		inlineCode(rs.Client), Escape(rs.Tool), rs.Seed)
 	if rs.Interrupted {
 		b.WriteString("**Interrupted:** these are the results until then.\n\n")
 	}
@@ -43,7 +43,7 @@ func (rs *Results) markdownParts(o MarkdownOptions) []string {
 	if rs.Baseline != nil {
 		for _, p := range rs.Baseline.Problems {
 			parts = append(parts, fmt.Sprintf("### Baseline: %s is %s\n\n%s %s\n\n", inlineCode(p.Check), p.Kind,
-				escaped(p.Place), escaped(p.Message)))
+				Escape(p.Place), Escape(p.Message)))
 		}
 	}
 	for _, g := range rs.groups() {
@@ -55,7 +55,7 @@ func (rs *Results) markdownParts(o MarkdownOptions) []string {
 		}
 	}
 	for line := range strings.Lines(string(rs.known(TextOptions{}))) {
-		lines = append(lines, "- "+escaped(strings.TrimSpace(line))+"\n")
+		lines = append(lines, "- "+Escape(strings.TrimSpace(line))+"\n")
 	}
 	return append(parts, lines...)
 }
@@ -77,7 +77,7 @@ func markdownTable(b *bytes.Buffer, rs *Results) {
 	}
 	fmt.Fprintf(b, "| | %s |\n|---|%s\n", strings.Join(revisions, " | "), strings.Repeat("---|", len(revisions)))
 	for _, scenario := range scenarios {
-		fmt.Fprintf(b, "| %s |", escaped(scenario))
+		fmt.Fprintf(b, "| %s |", Escape(scenario))
 		for _, revision := range revisions {
 			for _, symbol := range symbols {
 				if n := cells[scenario+" "+revision][symbol]; n > 0 {
@@ -129,14 +129,14 @@ func (g group) markdown() string {
 	var ids []string
 	r := g.first()
 	for _, one := range g {
-		ids = include(ids, one.ID())
+		ids = include(ids, one.title())
 	}
 	fmt.Fprintf(&b, "### ✗ %s\n\n%s · %s\n\n%s", inlineCode(listed(ids)), r.Level, g.where(), fenced(g.message()))
 	if r.Fix != "" {
-		fmt.Fprintf(&b, "**Fix:** %s\n\n", escaped(r.Fix))
+		fmt.Fprintf(&b, "**Fix:** %s\n\n", Escape(r.Fix))
 	}
 	if r.Requirement != nil {
-		fmt.Fprintf(&b, "**Requirement:** [%s](<%s>)\n\n", escaped(r.Requirement.Text), r.Requirement.URL)
+		fmt.Fprintf(&b, "**Requirement:** [%s](<%s>)\n\n", Escape(r.Requirement.Text), r.Requirement.URL)
 	}
 	if r.Reproduce != "" {
 		b.WriteString("**Reproduce:**\n\n" + fenced(r.Reproduce))
@@ -175,7 +175,8 @@ func inlineCode(text string) string {
 	return tick + text + tick
 }
 
-func escaped(text string) string { return special.ReplaceAllString(oneLineOf(text), `\$0`) }
+// Escape returns a text as one line of Markdown that shows it as it is.
+func Escape(text string) string { return special.ReplaceAllString(oneLineOf(text), `\$0`) }
 
 func oneLineOf(text string) string {
 	return strings.Join(strings.FieldsFunc(printable(text), func(r rune) bool { return r == '\n' }), " ")

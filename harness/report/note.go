@@ -13,7 +13,7 @@ import (
 // Note writes one result in full: message, evidence, exchange, requirement, likely cause, fix, and the command that
 // reproduces it.
 func Note(b *bytes.Buffer, r *Result, o TextOptions) {
-	head := fmt.Sprintf("%s  %s · %s · %s", paint(signs[r.Verdict], r.Verdict, o), r.ID(), r.Level, r.Revision)
+	head := fmt.Sprintf("%s  %s · %s · %s", paint(signs[r.Verdict], r.Verdict, o), r.title(), r.Level, r.Revision)
 	if len(r.Dialects) > 0 {
 		head += " · " + strings.Join(r.Dialects, ", ")
 	}

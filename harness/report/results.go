@@ -46,6 +46,10 @@ type Result struct {
 	Known *Known `json:"known,omitempty"`
 	// Requirement is nil for a rule of our own.
 	Requirement *Requirement `json:"requirement"`
+	// Difference is the kind of difference between the two wires that the message is about, such as "lost-result"; ""
+	// for a result that is about none. Others are findings of the other kinds.
+	Difference string    `json:"difference,omitempty"`
+	Others     []Finding `json:"others,omitempty"`
 	// Dialects are the model wire formats of the evidence.
 	Dialects []string `json:"dialects,omitempty"`
 	// Evidence holds the events that the verdict rests on.
@@ -76,6 +80,52 @@ type CaseResult struct {
 	Case    string  `json:"case"`
 	Verdict Verdict `json:"verdict"`
 	Message string  `json:"message"`
+	// Difference is the kind of difference; "" for none.
+	Difference string `json:"difference,omitempty"`
+}
+
+// Finding is what a result says of one kind of difference. Its members are those of [Result].
+type Finding struct {
+	Difference  string       `json:"difference,omitempty"`
+	Message     string       `json:"message"`
+	Case        string       `json:"case,omitempty"`
+	Requirement *Requirement `json:"requirement"`
+	Evidence    []Evidence   `json:"evidence"`
+	Around      []Step       `json:"around,omitempty"`
+	Cause       string       `json:"cause,omitempty"`
+	Fix         string       `json:"fix,omitempty"`
+	Reproduce   string       `json:"reproduce,omitempty"`
+}
+
+// Findings returns the result once for each kind of difference, with the cases of that kind: the first one is that of
+// the result itself.
+func (r *Result) Findings() []*Result {
+	first := *r
+	first.Others = nil
+	all := []*Result{&first}
+	for _, f := range r.Others {
+		one := first
+		one.Difference, one.Message, one.Case, one.Requirement = f.Difference, f.Message, f.Case, f.Requirement
+		one.Evidence, one.Around, one.Cause, one.Fix, one.Reproduce = f.Evidence, f.Around, f.Cause, f.Fix, f.Reproduce
+		all = append(all, &one)
+	}
+	for _, one := range all {
+		one.Cases = nil
+		for _, c := range r.Cases {
+			if c.Verdict != r.Verdict || c.Difference == one.Difference {
+				one.Cases = append(one.Cases, c)
+			}
+		}
+	}
+	return all
+}
+
+// title is the ID, with the kind of difference.
+func (r *Result) title() string {
+	if r.Difference == "" {
+		return r.ID()
+	}
+	return r.ID() + " (" + r.Difference + ")"
 }
 
 // Known is what the baseline says of a failure.
@@ -92,6 +142,8 @@ type Known struct {
 type Baseline struct {
 	Entries int `json:"entries"`
 	Known   int `json:"known"`
+	// Unpinned counts the entries of older files that do not name their cases.
+	Unpinned int `json:"unpinned,omitempty"`
 	// Problems fail the run.
 	Problems []BaselineProblem `json:"problems,omitempty"`
 }

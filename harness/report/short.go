@@ -16,6 +16,8 @@ const (
 	warningWidth = 160
 	// ownLines is how many lines of the client's output are shown.
 	ownLines = 3
+	// mostKinds is how many kinds of difference of one check the short report shows.
+	mostKinds = 8
 	// shownNames is how many cases or checks a line names.
 	shownNames = 4
 )
@@ -32,14 +34,23 @@ func short(b *bytes.Buffer, rs *Results, o TextOptions) {
 			g.writeLine(b, o)
 		}
 	}
+	shown, folded := map[string]int{}, []string{}
 	for _, g := range groups {
 		if g.first().Verdict == HarnessError {
 			b.WriteByte('\n')
 			Note(b, g.first(), o)
 		} else if g.first().Failed(false) {
+			id := g.first().ID()
+			if shown[id]++; shown[id] > mostKinds {
+				folded = include(folded, id)
+				continue
+			}
 			b.WriteByte('\n')
 			g.writeBlock(b, o)
 		}
+	}
+	for _, id := range folded {
+		fmt.Fprintf(b, "\n%s  %s   %d more kinds of difference: -v\n", paint(signs[Fail], Fail, o), id, shown[id]-mostKinds)
 	}
 	var lines bytes.Buffer
 	for _, g := range groups {
@@ -59,7 +70,11 @@ func short(b *bytes.Buffer, rs *Results, o TextOptions) {
 }
 
 // Brief writes one result as the short report does: the message, the fix, and the command that reproduces it.
-func Brief(b *bytes.Buffer, r *Result, o TextOptions) { group{r}.writeBlock(b, o) }
+func Brief(b *bytes.Buffer, r *Result, o TextOptions) {
+	for _, one := range r.Findings() {
+		group{one}.writeBlock(b, o)
+	}
+}
 
 func tallies(b *bytes.Buffer, rs *Results, o TextOptions) {
 	var scenarios []string
@@ -117,8 +132,8 @@ func (rs *Results) count(scenario string, is func(*Result) bool) int {
 	return n
 }
 
-// group is results that a reader fixes at once: one check with one verdict in several revisions, or several checks that
-// could not be judged for one reason.
+// group is results that a reader fixes at once: one check, and kind of difference, with one verdict in several
+// revisions, or several checks that could not be judged for one reason.
 type group []*Result
 
 func (g group) first() *Result { return g[0] }
@@ -127,12 +142,15 @@ func (g group) first() *Result { return g[0] }
 func (rs *Results) groups() []group {
 	var groups []group
 	index := map[string]int{}
+	var all []*Result
 	for i := range rs.Results {
-		r := &rs.Results[i]
+		all = append(all, rs.Results[i].Findings()...)
+	}
+	for _, r := range all {
 		if r.Verdict == Pass || r.Verdict == Info || r.Verdict == NotApplicable || r.Prerequisite != "" || r.Known != nil {
 			continue
 		}
-		key := string(r.Verdict) + " " + r.ID()
+		key := string(r.Verdict) + " " + r.title()
 		if r.Verdict == NotObserved && len(r.Evidence) == 0 || r.Verdict == Unsupported {
 			key = fmt.Sprint(r.Verdict, r.Failed(false), varying.ReplaceAllString(r.Message, "0"))
 		}
@@ -152,7 +170,7 @@ var varying = regexp.MustCompile(`\d+`)
 func (g group) head() string {
 	var checks, revisions, dialects []string
 	for _, r := range g {
-		checks, revisions = include(checks, r.ID()), include(revisions, r.Revision)
+		checks, revisions = include(checks, r.title()), include(revisions, r.Revision)
 		for _, d := range r.Dialects {
 			dialects = include(dialects, d)
 		}

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,4 +45,30 @@ func TestARevisionThatSaysSomethingElseHasALineOfItsOwn(t *testing.T) {
 	rs.Count()
 	require.Contains(t, string(report.Text(rs, report.TextOptions{})),
 		"FAIL  basic/a   2025-11-25 2026-07-28\n      expected 2, found 1\n      2026-07-28: expected a model, found none\n")
+}
+
+func TestEachKindOfDifferenceIsAFinding(t *testing.T) {
+	r := result("always/model-was-given", "2025-11-25", report.Must, report.Fail, "expected 2 results, found 1")
+	r.Difference, r.Fix, r.Case = "lost-result", "Map every result.", "parallel/two-cities"
+	r.Cases = []report.CaseResult{
+		{Case: "parallel/two-cities", Verdict: report.Fail, Message: "a", Difference: "lost-result"},
+		{Case: "basic/media", Verdict: report.Fail, Message: "b", Difference: "lost-media"}}
+	r.Others = []report.Finding{{Difference: "lost-media", Message: "expected an image, found none",
+		Fix: "Map images.", Case: "basic/media", Reproduce: "play basic/media"}}
+	for range 8 {
+		r.Others = append(r.Others, report.Finding{Difference: fmt.Sprint("kind-", len(r.Others))})
+	}
+	rs := &report.Results{Results: []report.Result{r}}
+	for _, text := range []string{string(report.Text(rs, report.TextOptions{})),
+		string(report.Markdown(rs, report.MarkdownOptions{})), string(report.JUnit(rs, false)),
+		string(report.Annotations(rs, false))} {
+		for _, want := range []string{"lost-result", "Map every result", "lost-media", "an image",
+			"Map images", "play basic/media"} {
+			require.Contains(t, text, want)
+		}
+	}
+	short := string(report.Text(rs, report.TextOptions{}))
+	require.Contains(t, short, "2 more kinds of difference: -v")
+	require.NotContains(t, short, "kind-8")
+	require.Contains(t, string(report.Text(rs, report.TextOptions{Verbose: true})), "kind-8")
 }

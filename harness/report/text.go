@@ -18,6 +18,8 @@ type TextOptions struct {
 	Verbose bool
 	// Took is how long the run took; 0 leaves it out.
 	Took time.Duration
+	// Since says what is new since an earlier run; "" for nothing.
+	Since string
 	// Hint ends the last line of a short report; "" for none.
 	Hint string
 }
@@ -146,8 +148,11 @@ func (rs *Results) find(scenario, check, revision string) *Result {
 // notes writes a note on each result that needs attention. Checks that could not be judged for one reason share a note.
 func notes(b *bytes.Buffer, rs *Results, o TextOptions) {
 	written := map[string]bool{}
+	var all []*Result
 	for i := range rs.Results {
-		r := &rs.Results[i]
+		all = append(all, rs.Results[i].Findings()...)
+	}
+	for _, r := range all {
 		if r.Verdict == Pass || r.Verdict == Info || r.Verdict == NotApplicable || r.Known != nil {
 			continue
 		}
@@ -272,6 +277,9 @@ func lastLine(rs *Results, o TextOptions) string {
 		word, verdict = "harness error", HarnessError
 	case rs.Interrupted:
 		word, verdict = "not finished", Warn
+	}
+	if o.Since != "" {
+		counts = append(counts, o.Since)
 	}
 	if o.Took > 0 {
 		counts = append(counts, fmt.Sprintf("%.1f s", o.Took.Seconds()))

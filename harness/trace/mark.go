@@ -37,6 +37,9 @@ const (
 	MarkUnsupported = "unsupported"
 	// MarkEnding says that the harness now ends the client: what follows is not the client's doing.
 	MarkEnding = "ending"
+	// MarkStrangers says that requests came without the random part of our URLs; the text is their number. They are
+	// refused and not recorded: another program sent them, or the client dropped the path.
+	MarkStrangers = "strangers"
 	// MarkOutcome is a client's report about its own call; the text is an adapter's outcome line.
 	MarkOutcome = "outcome"
 	// MarkSupports is a feature that the client announced; the text is its name.

@@ -59,43 +59,64 @@ func (t *Trace) Write(w io.Writer) error {
 // [ErrTruncated]. Text after the footer is an error, too: two concatenated files are not one trace.
 func Read(r io.Reader) (*Trace, error) {
 	var t Trace
+	err := Scan(r, func(part *Trace) error {
+		t.Header, t.Whole, t.Dropped = part.Header, part.Whole, part.Dropped
+		t.Events = append(t.Events, part.Events...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &t, nil
+}
+
+// Scan reads a trace part by part, and keeps none in memory: it calls f with the header alone, then with each event
+// alone, and at last with what the footer says. Its errors are those of [Read], and that of f, which ends it.
+func Scan(r io.Reader, f func(part *Trace) error) error {
+	var t Trace
+	events := 0
 	in, ended := bufio.NewReader(r), false
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		cut := errors.Is(err, io.EOF)
 		if cut && len(line) == 0 {
-			return t.complete(n-1, ended)
+			return complete(n-1, ended)
 		}
 		switch {
 		case err != nil && !cut:
-			return nil, fmt.Errorf("trace line %d: %w", n, err)
+			return fmt.Errorf("trace line %d: %w", n, err)
 		case ended:
-			return nil, fmt.Errorf("trace line %d: unexpected text after the footer", n)
+			return fmt.Errorf("trace line %d: unexpected text after the footer", n)
 		case cut && (n > 1 || jsonPrefix(line)):
-			return nil, fmt.Errorf("%w (it ends in the middle of line %d)", ErrTruncated, n)
+			return fmt.Errorf("%w (it ends in the middle of line %d)", ErrTruncated, n)
 		case !utf8.Valid(line):
-			return nil, fmt.Errorf("trace line %d: invalid UTF-8: the file is damaged, or not a trace", n)
+			return fmt.Errorf("trace line %d: invalid UTF-8: the file is damaged, or not a trace", n)
 		}
+		t.Events = nil
 		if n == 1 {
 			err = t.readHeader(line)
 		} else {
-			ended, err = t.readLine(line)
+			ended, err = t.readLine(line, events)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("trace line %d: %w", n, err)
+			return fmt.Errorf("trace line %d: %w", n, err)
+		}
+		events += len(t.Events)
+		if err := f(&t); err != nil {
+			return err
 		}
 	}
 }
 
-// complete returns the trace of a file with so many lines.
-func (t *Trace) complete(lines int, ended bool) (*Trace, error) {
+// complete returns nil for a file of so many lines that has its footer.
+func complete(lines int, ended bool) error {
 	switch {
 	case ended:
-		return t, nil
+		return nil
 	case lines == 0:
-		return nil, fmt.Errorf("%w (the file is empty)", ErrTruncated)
+		return fmt.Errorf("%w (the file is empty)", ErrTruncated)
 	}
-	return nil, fmt.Errorf("%w (it ends after line %d)", ErrTruncated, lines)
+	return fmt.Errorf("%w (it ends after line %d)", ErrTruncated, lines)
 }
 
 // jsonPrefix reports whether a line is JSON as far as it goes.
@@ -124,8 +145,8 @@ func (t *Trace) readHeader(line []byte) error {
 	return nil
 }
 
-// readLine reads an event or the footer, and reports whether it was the footer.
-func (t *Trace) readLine(line []byte) (ended bool, err error) {
+// readLine reads an event or the footer, after so many events, and reports whether it was the footer.
+func (t *Trace) readLine(line []byte, events int) (ended bool, err error) {
 	if bytes.HasPrefix(line, []byte(`{"footer":`)) {
 		var last footerLine
 		if err := json.Unmarshal(line, &last); err != nil {
@@ -134,9 +155,9 @@ func (t *Trace) readLine(line []byte) (ended bool, err error) {
 		if last.Footer == nil {
 			return false, errors.New("the footer is null")
 		}
-		if last.Footer.Events != len(t.Events) {
+		if last.Footer.Events != events {
 			return false, fmt.Errorf("the footer counts %d events, the file has %d: lines were lost or added",
-				last.Footer.Events, len(t.Events))
+				last.Footer.Events, events)
 		}
 		t.Whole, t.Dropped = last.Footer.Whole, last.Footer.Dropped
 		return true, nil
@@ -148,6 +169,6 @@ func (t *Trace) readLine(line []byte) (ended bool, err error) {
 	if n := e.payloads(); n != 1 {
 		return false, fmt.Errorf("expected an event with 1 payload, found %d", n)
 	}
-	t.Events = append(t.Events, e)
+	t.Events = []Event{e}
 	return false, nil
 }

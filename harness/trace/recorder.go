@@ -2,6 +2,7 @@ package trace
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +23,7 @@ type Recorder struct {
 	left    int64
 	dropped int64
 	stopped bool
+	shared  *atomic.Int64 // nil: no limit
 }
 
 // NewRecorder returns a recorder that keeps at most limit bytes (0 or less: [DefaultLimit]). Its clock starts now.
@@ -31,6 +33,12 @@ func NewRecorder(header Header, limit int64) *Recorder {
 	}
 	return &Recorder{start: time.Now(), header: header, seq: map[string]int64{}, left: limit}
 }
+
+// large is the size of a payload that counts against the limit of [Recorder.ShareLarge].
+const large = 1 << 20
+
+// ShareLarge limits payloads of more than 1 MiB to the bytes in left, which other recorders share. Call it first.
+func (r *Recorder) ShareLarge(left *atomic.Int64) { r.shared = left }
 
 // Record appends an event, sets its Seq and At, and returns its name. Beyond the limit it counts events without
 // keeping them, and returns the zero Ref. It always keeps Process events: they are few, and say how the client ended.
@@ -43,8 +51,9 @@ func (r *Recorder) Record(e Event) Ref {
 	if r.stopped {
 		return Ref{}
 	}
-	r.left -= eventCost + e.size()
-	if r.left < 0 && e.Process == nil {
+	size := e.size()
+	r.left -= eventCost + size
+	if r.left < 0 && e.Process == nil || size > large && r.shared != nil && r.shared.Add(-size) < 0 {
 		r.dropped++
 		return Ref{}
 	}

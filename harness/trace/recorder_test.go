@@ -2,7 +2,9 @@ package trace
 
 import (
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,5 +138,23 @@ func BenchmarkRecord(b *testing.B) {
 			rec = NewRecorder(Header{}, 0)
 		}
 		rec.Record(e)
+	}
+}
+
+func TestLargePayloadsOfAllRecordersHaveOneLimit(t *testing.T) {
+	var left atomic.Int64
+	left.Store(3 * large)
+	text := strings.Repeat("x", large+1)
+	record := func() (whole, small bool) {
+		rec := NewRecorder(Header{}, 0)
+		rec.ShareLarge(&left)
+		rec.Record(note("", text))
+		ref := rec.Record(note("", "small"))
+		return rec.Stop().Whole, ref != Ref{}
+	}
+	for i, want := range []bool{true, true, false, false} {
+		whole, small := record()
+		require.Equal(t, want, whole, i)
+		require.True(t, small)
 	}
 }

@@ -90,7 +90,8 @@ type stepData struct {
 	Message int `json:"message"`
 }
 
-// Letters of cells: one for each verdict, and one for known failures.
+// Letters of cells: one for each verdict, and one for known failures. What was not judged because another check failed
+// has the letter of unsupported: the legend is that of the other reports.
 var letters = map[report.Verdict]string{report.Pass: "p", report.Fail: "f", report.HarnessError: "h",
 	report.NotObserved: "o", report.Warn: "w", report.Info: "i", report.Unsupported: "u", report.NotApplicable: "n"}
 
@@ -161,23 +162,28 @@ func (d *pageData) addRun(n int, run Run, strict bool, index map[checkData]int) 
 		}
 		at := index[checkData{r.Scenario, r.Check}] - 1
 		letter := letters[r.Verdict]
-		if r.Known != nil {
+		switch {
+		case r.Known != nil:
 			letter = knownLetter
+		case r.Prerequisite != "":
+			letter = letters[report.Unsupported]
 		}
 		cells[column][at] = letter
 		d.Columns[column].Messages[at] = d.text(r.Message)
 		if r.Verdict == report.Pass || r.Verdict == report.Info || r.Verdict == report.NotApplicable {
 			continue
 		}
-		f := finding{Column: column, Check: at, Cell: letter, Result: r}
-		for _, s := range r.Around {
-			message := -1
-			if text := found.of(r.Revision, s); text != "" {
-				message = d.text(text)
+		for _, one := range r.Findings() {
+			f := finding{Column: column, Check: at, Cell: letter, Result: one}
+			for _, s := range one.Around {
+				message := -1
+				if text := found.of(r.Revision, s); text != "" {
+					message = d.text(text)
+				}
+				f.Steps = append(f.Steps, stepData{s, message})
 			}
-			f.Steps = append(f.Steps, stepData{s, message})
+			d.Findings = append(d.Findings, f)
 		}
-		d.Findings = append(d.Findings, f)
 	}
 	for _, column := range columns {
 		d.Columns[column].Cells = strings.Join(cells[column], "")

@@ -58,6 +58,7 @@ type data struct {
 	Findings []struct {
 		Column, Check int
 		Cell, Level   string
+		Difference    string
 		Around        []struct {
 			Says    string
 			Message int
@@ -144,4 +145,34 @@ func TestARunWithoutResultsHasAPage(t *testing.T) {
 	d := decode(t, html.Encode([]html.Run{{Results: &report.Results{Client: "nobody"}}}, false))
 	require.Empty(t, d.Columns)
 	require.True(t, d.Runs[0].Failed)
+}
+
+func TestEachKindOfDifferenceIsAFinding(t *testing.T) {
+	one := run("one")
+	failed := &one.Results.Results[1]
+	failed.Others = []report.Finding{{Difference: "lost-media", Message: "expected an image, found none",
+		Around: failed.Around[:1]}}
+	d := decode(t, html.Encode([]html.Run{one}, false))
+	require.Len(t, d.Findings, 3)
+	require.Equal(t, "lost-media", d.Findings[1].Difference)
+	require.Equal(t, d.Findings[0].Check, d.Findings[1].Check)
+	require.Equal(t, d.Findings[0].Around[0].Message, d.Findings[1].Around[0].Message)
+}
+
+// Colours are not the only difference.
+func TestEachVerdictHasASignOfItsOwn(t *testing.T) {
+	page := string(html.Encode(nil, false))
+	seen := map[string]bool{}
+	for _, sign := range regexp.MustCompile(`[a-z]: \["(.)", "[a-z ]+"\]`).FindAllStringSubmatch(page, -1) {
+		require.False(t, seen[sign[1]], sign[1])
+		seen[sign[1]] = true
+	}
+	require.Len(t, seen, 9)
+}
+
+// The other reports count it with a question mark, too.
+func TestWhatWaitsForAnotherCheckIsNotJudged(t *testing.T) {
+	one := run("one")
+	one.Results.Results[0].Verdict, one.Results.Results[0].Prerequisite = report.NotObserved, "client/other"
+	require.Equal(t, "uf", decode(t, html.Encode([]html.Run{one}, false)).Columns[0].Cells)
 }

@@ -27,8 +27,10 @@ func messages(run Run) eventsByPlace {
 	all := eventsByPlace{}
 	for i := range run.Results.Results {
 		r := &run.Results.Results[i]
-		for _, s := range r.Around {
-			all[place{r.Revision, trace.Ref{Case: s.Case, Seq: s.Seq}}] = nil
+		for _, one := range r.Findings() {
+			for _, s := range one.Around {
+				all[place{r.Revision, trace.Ref{Case: s.Case, Seq: s.Seq}}] = nil
+			}
 		}
 	}
 	for _, t := range run.Traces {

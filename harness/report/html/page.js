@@ -2,8 +2,8 @@
 (() => {
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const verdicts = { f: ["✗", "fail"], h: ["✗", "harness error"], o: ["✗", "not observed"], w: ["!", "warn"], k: ["≈", "known"],
-  u: ["?", "unsupported"], p: ["✓", "pass"], i: ["i", "info"], n: ["–", "not applicable"], ".": ["", "not judged"] };
+const verdicts = { f: ["✗", "fail"], h: ["‼", "harness error"], o: ["∅", "never seen"], w: ["!", "warn"], k: ["≈", "known"],
+  u: ["?", "not judged"], p: ["✓", "pass"], i: ["i", "info"], n: ["–", "not applicable"], ".": ["", "not in this run"] };
 const order = "fhowkupin";
 
 // el makes an element. Texts are never HTML.
@@ -32,7 +32,7 @@ const groupOf = new Map(); // column and check → group
     if (!g) known.set(key, g = { members: [], index: groups.push(null) - 1 });
     groups[g.index] = g;
     g.members.push(f);
-    groupOf.set(f.column + " " + f.check, g);
+    if (!groupOf.has(f.column + " " + f.check)) groupOf.set(f.column + " " + f.check, g);
   }
   groups.sort((a, b) => order.indexOf(a.members[0].cell) - order.indexOf(b.members[0].cell) || a.index - b.index);
 }
@@ -40,7 +40,7 @@ const groupOf = new Map(); // column and check → group
 function runs() {
   for (const r of data.runs) {
     $("runs").append(el("p", {}, el("strong", {}, r.client), " ", el("span", { cls: r.failed ? "v-f" : "v-p" }, r.headline), " ",
-      el("span", { cls: "soft" }, `mcp-conform ${r.tool} · seed ${r.seed}`)));
+      el("span", { cls: "soft whole" }, `mcp-conform ${r.tool} · seed ${r.seed}`)));
     for (const p of r.problems || [])
       $("runs").append(el("p", { cls: "v-f" }, `baseline ${p.place || ""} ${p.check}: ${p.kind}: ${p.message}`));
   }
@@ -55,11 +55,11 @@ function tally(column, indexes) {
   const title = shown.map((v) => `${counts[v]} ${verdicts[v][1]}`).join(", ");
   const bar = el("span", { cls: "bar", "aria-hidden": true });
   for (const v of shown) bar.append(el("span", { cls: "v-" + v, style: `flex:${counts[v]}` }));
-  const cell = el("td", { title, cls: column.cls }, shown.length ? bar : "");
+  const box = el("div", { cls: "tally" }, shown.length ? bar : "");
   const bad = shown.filter((v) => "fhowk".includes(v));
   const best = [[..."pin"].find((v) => counts[v]), "u"].filter((v) => counts[v]);
-  for (const v of bad.length ? bad : best) cell.append(el("span", { cls: "v-" + v }, `${counts[v]} ${verdicts[v][0]} `));
-  return cell;
+  for (const v of bad.length ? bad : best) box.append(el("span", { cls: "v-" + v }, `${counts[v]} ${verdicts[v][0]} `));
+  return el("td", { title, cls: column.cls }, box);
 }
 
 function checkRow(i) {
@@ -78,7 +78,7 @@ function checkRow(i) {
 function overview() {
   const scenarios = new Map();
   data.checks.forEach((c, i) => scenarios.set(c.s, [...(scenarios.get(c.s) || []), i]));
-  const clients = el("tr", {}, el("th", {}, ""));
+  const clients = el("tr", {}, el("td"));
   const revisions = el("tr", {}, el("th", {}, "scenario"));
   data.columns.forEach((c, n) => {
     const first = n === 0 || data.columns[n - 1].run !== c.run;
@@ -126,7 +126,7 @@ const digits = (key, v, context) => (typeof v === "number" && context && context
 
 // pretty writes JSON with indentation, and marks the values at the paths. Of a missing value it marks the parent.
 function pretty(text, paths) {
-  const out = el("pre");
+  const out = el("pre", { tabindex: 0 }); // it scrolls
   let value;
   try { value = JSON.parse(text, digits); } catch { return null; }
   const wanted = paths.map((p) => ({ steps: split(p.path), missing: p.missing }));
@@ -179,7 +179,7 @@ function message(step, f) {
     return parts.length ? parts : [el("pre", { cls: "soft" }, "this page has no message: make it from a folder of --out")];
   }
   const text = data.texts[step.message];
-  return [pretty(text, places(step, f)) || el("pre", {}, text)];
+  return [pretty(text, places(step, f)) || el("pre", { tabindex: 0 }, text)];
 }
 
 // picture is the sequence of messages: server, client, model.
@@ -194,8 +194,8 @@ function picture(f) {
     const arrow = from >= 0 && to >= 0 && from !== to;
     const at = arrow ? Math.min(from, to) * 2 + 2 : Math.max(from, 0) * 2 + 1;
     const says = el("span", { cls: arrow ? (from < to ? "right" : "left") : "",
-      style: `grid-column: ${at} / span ${arrow ? Math.abs(from - to) * 2 : 2}` },
-      el("span", { cls: arrow ? "label" : "label note", style: "display:block" }, `#${step.seq} ${step.says}`),
+      style: `--at: ${at} / span ${arrow ? Math.abs(from - to) * 2 : 2}` },
+      el("span", { cls: arrow ? "label" : "label note" }, `#${step.seq} ${step.says}`),
       arrow ? el("span", { cls: "arrow" }) : "");
     const details = el("details", { cls: "step" + (step.marked ? " marked" : "") },
       el("summary", { title: `${step.from}${step.to ? " → " + step.to : ""}: ${step.says}` }, says));
@@ -208,6 +208,16 @@ function picture(f) {
     box.append(details);
   }
   return box;
+}
+
+// copied is a text with a button that copies it. navigator.clipboard is missing in a page from a file.
+function copied(text) {
+  const code = el("code", {}, text);
+  const button = el("button", { type: "button", cls: "copy", onclick: () => {
+    getSelection().selectAllChildren(code);
+    if (document.execCommand("copy")) button.textContent = "copied";
+  } }, "copy");
+  return [code, " ", button];
 }
 
 function body(f) {
@@ -223,7 +233,7 @@ function body(f) {
   line("likely cause", f.cause || "");
   line("fix", f.fix || "");
   line("about the check", link(checkPage(f.check), "rule, causes, and an example that fails"));
-  if (f.reproduce) line("reproduce", el("code", {}, f.reproduce));
+  if (f.reproduce) line("reproduce", ...copied(f.reproduce));
   const parts = [dl];
   if ((f.around || []).length) parts.push(el("h3", {}, "What happened", el("span", { cls: "soft" }, ` in ${f.case} · click a message to read it`)), picture(f));
   const failing = (f.cases || []).filter((c) => c.verdict === f.verdict);
@@ -238,7 +248,7 @@ function details(g) {
   if (g.members.length > 6) chips.push(el("span", { cls: "chip" }, `${g.members.length - 6} more`));
   g.node = el("details", { cls: "finding v-" + v, id: "finding-" + g.index }, el("summary", {},
     el("span", { cls: "verdict v-" + v }, `${verdicts[v][0]} ${verdicts[v][1]} `), el("strong", {}, checkName(f.check)), " ",
-    el("span", { cls: "soft" }, f.level + " "), ...chips,
+    f.difference ? el("span", { cls: "whole" }, f.difference + " ") : "", el("span", { cls: "soft" }, f.level + " "), ...chips,
     el("span", { cls: "says" }, f.message)));
   g.fill = () => {
     if (g.node.children.length > 1) return;
@@ -250,7 +260,7 @@ function details(g) {
     g.node.append(inside);
   };
   g.node.addEventListener("toggle", () => { if (g.node.open) g.fill(); });
-  g.text = [checkName(f.check), f.level, verdicts[v][1], ...g.members.map((m) => m.message + " " + (m.fix || "") + " " + (m.dialects || "") +
+  g.text = [checkName(f.check), f.level, f.difference || "", verdicts[v][1], ...g.members.map((m) => m.message + " " + (m.fix || "") + " " + (m.dialects || "") +
     " " + (m.cases || []).map((c) => c.case).join(" "))].join(" ").toLowerCase();
   return g.node;
 }

@@ -1,0 +1,124 @@
+package baseline_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/harness/baseline"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+const lost, link = "expected the text, found none", "expected the link, found [link]"
+
+// fails is a whole run in which a check fails in cases, given with the kind of difference and the message.
+func fails(cases ...[3]string) *report.Results {
+	r := report.Result{Scenario: "always", Check: "model-was-given", Revision: newer, Level: report.Must,
+		Verdict: report.Pass}
+	for i, c := range cases {
+		if i == 0 {
+			r.Verdict, r.Message = report.Fail, c[2]
+		}
+		r.Cases = append(r.Cases, report.CaseResult{Case: c[0], Difference: c[1], Message: c[2], Verdict: report.Fail})
+	}
+	r.Cases = append(r.Cases, report.CaseResult{Case: "basic/fine", Verdict: report.Pass})
+	return &report.Results{Whole: true, Results: []report.Result{r}}
+}
+
+func given(id, kind, message string) [3]string { return [3]string{"basic/" + id, kind, message} }
+
+var given2 = []([3]string){given("a", "lost-text", lost), given("b", "lost-text", lost), given("c", "other", link)}
+
+func many(scenario string, n int) (cases [][3]string) {
+	for i := range n {
+		cases = append(cases, [3]string{fmt.Sprintf("%s/c%02d", scenario, i), "lost-text", lost})
+	}
+	return cases
+}
+
+// written is the file that a run writes.
+func written(t *testing.T, rs *report.Results) *baseline.File {
+	t.Helper()
+	f, err := baseline.Parse("new.yaml", nil, nil)
+	require.NoError(t, err)
+	text, _ := f.Update(rs, baseline.Fresh{Reason: "why"})
+	f, err = baseline.Parse("new.yaml", []byte(text), baseline.Checks{"always/model-was-given": {older, newer}})
+	require.NoError(t, err, text)
+	return f
+}
+
+// A known bug must not hide another one that has the same message, nor one that is fixed in some cases only.
+func TestAnEntryPinsTheKindsOfDifferenceAndTheCases(t *testing.T) {
+	first, all := given2[:2], given2
+	flaky := func(e *baseline.Entry) { e.Flaky = true }
+	some := func(e *baseline.Entry) { e.Kinds["lost-text"] = []string{"basic/[ab]"} }
+	for name, c := range map[string]struct {
+		known, found [][3]string
+		edit         func(*baseline.Entry)
+		want         string
+	}{
+		"same":       {known: all, found: all},
+		"new kind":   {known: first, found: slices.Concat(first, [][3]string{given("c", "other", lost)}), want: "changed"},
+		"other kind": {known: first, found: [][3]string{first[0], given("b", "other", lost)}, want: "changed"},
+		"new case":   {known: first, found: slices.Concat(first, [][3]string{given("c", "lost-text", lost)}), want: "changed"},
+		"fixed case": {known: first, found: first[:1], want: "stale"},
+		"fixed kind": {known: all, found: first, want: "stale"},
+		"fixed message": {known: slices.Concat(first, [][3]string{given("d", "lost-text", link)}),
+			found: slices.Concat(first, [][3]string{given("d", "lost-text", lost)}), want: "stale"},
+		"flaky":                 {known: all, found: first[:1], edit: flaky},
+		"flaky, new case":       {known: first, found: all, edit: flaky, want: "changed"},
+		"pattern":               {known: first, found: first[:1], edit: some},
+		"pattern without cases": {known: all, found: all[2:], edit: some, want: "stale"},
+		"so many":               {known: many("loop", 20), found: many("loop", 20)},
+		"one more":              {known: many("loop", 20), found: many("loop", 21), want: "changed"},
+		"one less":              {known: many("loop", 20), found: many("loop", 19), want: "stale"},
+		"any generated ones":    {known: many("explore", 3), found: many("explore", 9)},
+	} {
+		f := written(t, fails(c.known...))
+		require.Len(t, f.Entries, 1)
+		if c.edit != nil {
+			c.edit(&f.Entries[0])
+		}
+		got := baseline.Apply(fails(c.found...), f.Entries, "").Baseline
+		if c.want == "" {
+			require.Empty(t, got.Problems, name)
+			require.Zero(t, got.Unpinned, name)
+			continue
+		}
+		require.Len(t, got.Problems, 1, name)
+		require.Equal(t, c.want, got.Problems[0].Kind, name)
+		again, changes := f.Update(fails(c.found...), baseline.Fresh{})
+		require.NotEmpty(t, changes, name)
+		fresh, err := baseline.Parse("new.yaml", []byte(again), baseline.Checks{"always/model-was-given": {older, newer}})
+		require.NoError(t, err)
+		require.Equal(t, "why", fresh.Entries[0].Reason, "%s: an update keeps the reason", name)
+		require.Empty(t, baseline.Apply(fails(c.found...), fresh.Entries, "").Baseline.Problems, "%s:\n%s", name, again)
+	}
+}
+
+// Nothing is stale that the run could not show.
+func TestAPartOfARunSaysNothingOfOtherCases(t *testing.T) {
+	f := written(t, fails(given2...))
+	part := fails(given2[0])
+	part.Whole = false
+	require.Empty(t, baseline.Apply(part, f.Entries, "").Baseline.Problems)
+	_, changes := f.Update(part, baseline.Fresh{})
+	require.Empty(t, changes)
+	f.Entries[0].Revisions = []string{older, newer}
+	require.Empty(t, baseline.Apply(fails(given2[0]), f.Entries, "").Baseline.Problems, "the other revision did not run")
+}
+
+func TestAnOlderFileStaysValidAndSaysThatItNamesNoCases(t *testing.T) {
+	old := baseline.Entry{Check: "always/model-was-given", Reason: "why",
+		Messages: []string{"expected a result, found error -N", "fixed long ago"}}
+	rs := fails([3]string{"basic/a", "", "expected a result, found error -32603"})
+	got := baseline.Apply(rs, is(old), "").Baseline
+	require.Empty(t, got.Problems)
+	require.Equal(t, 1, got.Unpinned)
+	old.Cases = []string{"basic/a"}
+	require.Equal(t, "changed", baseline.Apply(rs, is(old), "").Baseline.Problems[0].Kind, "codes count")
+	old.Messages = []string{"expected a result, found error -32603"}
+	require.Empty(t, baseline.Apply(rs, is(old), "").Baseline.Problems)
+}

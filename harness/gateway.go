@@ -1,0 +1,154 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// GatewayProgram is a program between a client and the server: a gateway, a bridge, a proxy.
+type GatewayProgram struct {
+	// Argv is the command, with placeholders. One of {url}, {server-command}, {server-program} or {config} says how it
+	// reaches the server: by its URL, or by launching it. With {listen}, an address such as 127.0.0.1:4321, or {port} it
+	// listens there; without them the client launches it over stdio.
+	Argv []string
+	// Templates are files with the same placeholders, as in [Setup].
+	Templates []Template
+	// Path is the path of its endpoint, if it listens.
+	Path string
+	// Header is sent with each request to it.
+	Header http.Header
+	// Ready is how long it may take until it answers, if it listens.
+	Ready time.Duration
+}
+
+// gateway is how a [Gateway] is reached.
+type gateway struct {
+	listens bool
+	path    string
+	header  http.Header
+	ready   time.Duration
+}
+
+// Gateway is a gateway as a client under test: run, a function as [InProcess] describes, reaches the server through the
+// program, over real sockets. The program is started for each session. What the server sees is the gateway's doing if
+// run is correct.
+func Gateway(run func(context.Context, Env) error, p GatewayProgram) Client {
+	c := Command(p.Argv...)
+	c.run, c.loopback, c.Agent = run, true, false
+	c.Setup.Templates = p.Templates
+	texts := c.texts()
+	c.stdio = mentions(texts, commandPlace) || mentions(texts, programPlace)
+	c.gateway = &gateway{mentions(texts, listenPlace) || mentions(texts, portPlace), p.Path, p.Header, p.Ready}
+	return c
+}
+
+// Pair names the transports of a gateway's two sides, such as "stdio to HTTP": to its client, and to its server.
+func (c *Client) Pair() string {
+	name := map[bool]string{true: "stdio", false: "HTTP"}
+	return name[!c.gateway.listens] + " to " + name[c.stdio]
+}
+
+// WithoutGateway is the client of a gateway alone: run reaches the server directly, by the transport of the gateway.
+func (c *Client) WithoutGateway(run func(context.Context, Env) error) Client {
+	direct := InProcess(run)
+	direct.Name, direct.Has, direct.stdio = c.Name, c.Has, c.stdio
+	return direct
+}
+
+// checkGateway returns an error for a command that does not say where the server is.
+func (c *Client) checkGateway() error {
+	texts := c.texts()
+	if !c.stdio && !mentions(texts, urlPlace) && !mentions(texts, configPlace) {
+		return errors.New("the gateway does not learn where the server is: use {url}, {server-command} or {config}")
+	}
+	return nil
+}
+
+// runGateway runs the client's function with the gateway in between. The trace shows the gateway's process.
+func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (*trace.Process, error) {
+	behind := Env{URL: env.URL, Server: env.Server, Revision: env.Revision, settle: env.settle}
+	front := env
+	front.URL, front.Launch, front.Server = "", nil, nil
+	if !c.gateway.listens {
+		var all launches
+		front.Launch = all.launcher(c, behind, grace)
+		p := runFunction(ctx, c.run, front, grace)
+		all.end(grace)
+		return all.report(p), nil
+	}
+	var err error
+	if behind.port, err = freePort(); err != nil {
+		return nil, err
+	}
+	g, err := c.startGateway(behind, false)
+	if err != nil {
+		return nil, err
+	}
+	door := &frontDoor{host: behind.listen(), header: c.gateway.header, next: &http.Transport{}}
+	front.HTTP = door.client()
+	front.URL = "http://" + behind.listen() + c.gateway.path
+	p := &trace.Process{State: trace.Ended}
+	if err := g.ready(ctx, c.gateway.ready); err != nil {
+		p.Err = valid(err.Error())
+	} else {
+		p = runFunction(ctx, c.run, front, grace)
+		if p.Err != "" && door.odd() != "" {
+			p.Err += "; " + door.odd()
+		}
+	}
+	door.next.CloseIdleConnections()
+	g.end(grace)
+	return (&launches{all: []*gatewayProcess{g}}).report(p), nil
+}
+
+// Reach plays one call through the gateway, and returns why that does not work; nil if it does.
+func (r *Runner) Reach(ctx context.Context) error {
+	if err := r.Client.check(); err != nil {
+		return err
+	}
+	patient := *r
+	patient.CaseTimeout = r.Timeout // a first start may download something
+	reached := false
+	one := Case{ID: "gateway/reach", Handler: func(*server.Session) (any, error) {
+		reached = true
+		return "reached", nil
+	}}
+	t, err := patient.session(ctx, []Case{one}, func() {})
+	if err != nil || t == nil {
+		return errors.Join(err, ctx.Err())
+	}
+	s := survey(t)
+	if reached && s.ended.Err == "" {
+		return nil
+	}
+	why := strings.Join(strings.Fields(s.ended.Err), " ")
+	if s.ended.Deadline {
+		why = "no answer within " + t.Header.Timeout.String()
+	}
+	if why == "" {
+		why = "the call of a tool did not reach the server"
+	}
+	return &ReachError{Revision: r.Revision, Why: why, Output: strings.TrimSpace(s.ended.Stdout + "\n" + s.ended.Stderr)}
+}
+
+// ReachError says that not even a call of a tool comes through a gateway.
+type ReachError struct {
+	Revision server.Revision
+	Why      string
+	Output   string // of the gateway; "" for none
+}
+
+func (e *ReachError) Error() string {
+	text := fmt.Sprintf("no call of a tool comes through the gateway in %s: %s", e.Revision, e.Why)
+	if e.Output != "" {
+		text += "\nthe gateway printed:\n" + e.Output
+	}
+	return text
+}

@@ -1,0 +1,89 @@
+package harness
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// frontDoor sends the requests of a client to a gateway, with its headers, and notices answers that are not those of an
+// MCP endpoint. Other requests, as those to the model, it only passes on. It is safe for concurrent use.
+type frontDoor struct {
+	host   string
+	header http.Header
+	next   *http.Transport
+
+	mu    sync.Mutex
+	first string // the first odd answer; "" for none
+}
+
+// client follows no redirect: a gateway's endpoint is where it says.
+func (d *frontDoor) client() *http.Client {
+	return &http.Client{Transport: d,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func (d *frontDoor) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != d.host {
+		return d.next.RoundTrip(req)
+	}
+	req = req.Clone(req.Context())
+	for name, values := range d.header {
+		req.Header[name] = values
+	}
+	resp, err := d.next.RoundTrip(req)
+	if err == nil && req.Method == http.MethodPost {
+		d.note(req, resp)
+	}
+	return resp, err
+}
+
+func (d *frontDoor) note(req *http.Request, resp *http.Response) {
+	odd := oddAnswer(req.URL.Path, resp)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.first == "" {
+		d.first = odd
+	}
+}
+
+func (d *frontDoor) odd() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.first
+}
+
+// oddAnswer says what is wrong with an answer that no MCP endpoint gives, and what to do; "" for other answers.
+func oddAnswer(path string, resp *http.Response) string {
+	status, kind := resp.StatusCode, resp.Header.Get("Content-Type")
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return fmt.Sprintf("HTTP %d: the gateway wants a login: pass a key with --header, such as "+
+			"--header 'Authorization=Bearer KEY', or turn the login off", status)
+	case status >= 300 && status < 400:
+		return fmt.Sprintf("HTTP %d: the gateway redirects %s to %q: use --path", status, path, resp.Header.Get("Location"))
+	case strings.HasPrefix(kind, "text/html"):
+		return fmt.Sprintf("HTTP %d with %s: %s is not the gateway's MCP endpoint: use --path", status, kind, path)
+	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
+		return fmt.Sprintf("HTTP %d: %s may not be the gateway's MCP endpoint: use --path", status, path)
+	case status >= 500:
+		return fmt.Sprintf("HTTP %d: the gateway may not reach the server", status)
+	}
+	return ""
+}
+
+// freePort returns a port of this machine that nobody listens on.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("finding a port for the gateway: %w", err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
+}
+
+// listen is the address for a gateway.
+func (e *Env) listen() string { return net.JoinHostPort("127.0.0.1", e.port) }

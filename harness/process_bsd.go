@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package harness
+
+import "os/exec"
+
+// diesWithUs does nothing: only Linux has a signal for it.
+func diesWithUs(*exec.Cmd) {}
