@@ -75,9 +75,9 @@ func TestThePageOnMigratingNamesChecks(t *testing.T) {
 // frames plays the weather with the reference client and returns its frames as Markdown.
 func frames(t *testing.T, revision server.Revision) string {
 	c := harness.Case{ID: "tour/weather", Handler: weather, Script: func(string) []*llm.Rule {
-		return llm.Script(
+		return []*llm.Rule{
 			llm.When(llm.Turn(1)).Reply(llm.Call("get_weather", `{"city":"Paris"}`)),
-			llm.When(llm.Turn(2)).Reply(llm.Text("It is 18°C in Paris.")))
+			llm.When(llm.Turn(2)).Reply(llm.Text("It is 18°C in Paris."))}
 	}}
 	r := harness.Runner{Client: harness.InProcess(reference.Client(reference.Config{Dialect: dialect.Native})),
 		Revision: revision, Seed: 1,

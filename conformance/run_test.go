@@ -64,8 +64,8 @@ func mutant(name string) harness.Client {
 	return harness.InProcess(mutants.Find(name).Client(reference.Config{Plain: true}, nil))
 }
 
-// withoutStopReason is a client without stop reasons, which warns.
-var withoutStopReason = variations.Find("result-no-stop-reason").Client(reference.Config{}, nil)
+// ownStopReasons is a client with a stop reason of its own, which warns.
+var ownStopReasons = variations.Find("result-own-stop-reasons").Client(reference.Config{}, nil)
 
 // knownFailures are those of the mutant first-result-only. found ends a message.
 func knownFailures(found string) conformance.Option {
@@ -87,11 +87,11 @@ var usersTests = map[string]func(*testing.T){
 			conformance.Only("parallel/two-cities"))
 	},
 	"a client with a warning": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(withoutStopReason), conformance.In(server.V20251125),
+		conformance.Run(t, harness.InProcess(ownStopReasons), conformance.In(server.V20251125),
 			conformance.Only("tool-use"))
 	},
 	"a client with a warning, strictly": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(withoutStopReason), conformance.In(server.V20251125),
+		conformance.Run(t, harness.InProcess(ownStopReasons), conformance.In(server.V20251125),
 			conformance.Only("tool-use"), conformance.Strict())
 	},
 	"a client with known failures": func(t *testing.T) {

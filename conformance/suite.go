@@ -224,7 +224,7 @@ func (s *Suite) play(
 		})
 	}
 	running.Wait()
-	return slices.Concat(traces...), errors.Join(errs...)
+	return inOrder(slices.Concat(traces...), revisions, chosen), errors.Join(errs...)
 }
 
 // playRevision plays the cases of a revision: those for clients that run the tool loop last, and only if the client
@@ -281,6 +281,12 @@ func (s *Suite) addReproduce(rs *report.Results) {
 		if r.Verdict == report.Pass || r.Verdict == report.NotApplicable {
 			continue
 		}
-		r.Reproduce = s.Reproduce(r)
+		for i, one := range r.Findings() {
+			if i == 0 {
+				r.Reproduce = s.Reproduce(one)
+			} else {
+				r.Others[i-1].Reproduce = s.Reproduce(one)
+			}
+		}
 	}
 }

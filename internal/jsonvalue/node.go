@@ -27,14 +27,26 @@ var ErrTooMany = errors.New("too many values")
 // ParseAtMost is [Parse] of a document with at most so many values, itself included.
 func ParseAtMost(raw []byte, values int) (*Node, error) {
 	raw = bytes.Trim(raw, " \t\r\n")
-	if !json.Valid(raw) {
-		return nil, errors.New("not JSON")
+	if err := Validate(raw); err != nil {
+		return nil, err
 	}
 	p := parser{raw: raw, left: values}
 	if n := p.value(); p.left >= 0 {
 		return n, nil
 	}
 	return nil, ErrTooMany
+}
+
+// Validate returns nil for one JSON value. Valid JSON with more levels than encoding/json reads gets an error of its own.
+func Validate(raw []byte) error {
+	var whole json.RawMessage
+	switch err := json.Unmarshal(raw, &whole); {
+	case err == nil:
+		return nil
+	case strings.HasSuffix(err.Error(), "exceeded max depth"):
+		return errors.New("JSON of more than 10,000 levels, which this program does not read")
+	}
+	return errors.New("not JSON")
 }
 
 // parser reads valid JSON, so that it needs no bounds checks.

@@ -1,14 +1,27 @@
 package leak
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // word matches passwords for tests, such as postgres, which appear in many texts.
 var word = regexp.MustCompile(`^[A-Za-z]{0,15}$`)
+
+// secretName matches variables that hold secrets, such as AWS_ACCESS_KEY_ID and CI_JOB_JWT_V2; placeName those that say
+// where one is.
+var (
+	secretName = regexp.MustCompile(`(?i)(^|_)(API|ACCESS|AUTH)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|` +
+		`PWD|JWT|PAT|COOKIE|CREDENTIALS?)S?(_|$)`)
+	placeName = regexp.MustCompile(`(?i)^(OLD)?PWD$|_(FILE|PATH|DIR|SOCK|URL|URI)$`)
+)
 
 // InEnvironment returns the values of variables that hold keys, tokens and passwords, by name. The environment has the
 // form of os.Environ.
@@ -16,26 +29,66 @@ func InEnvironment(environment []string) []Secret {
 	var secrets []Secret
 	for _, v := range environment {
 		name, value, _ := strings.Cut(v, "=")
-		upper := strings.ToUpper(name)
-		if !word.MatchString(value) && slices.ContainsFunc([]string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD"},
-			func(end string) bool { return strings.HasSuffix(upper, end) }) {
+		if secretName.MatchString(name) && !placeName.MatchString(name) && !word.MatchString(value) {
 			secrets = append(secrets, Secret{Name: name, Value: value})
 		}
 	}
 	return secrets
 }
 
-// Hide returns the texts with the secrets of an environment replaced by the names of their variables, such as
-// $GITHUB_TOKEN. Values shorter than [MinLength] stay. It does not know their other forms.
-func Hide(environment []string, texts ...string) []string {
+// Mask replaces the secrets of an environment by the names of their variables, such as $GITHUB_TOKEN. It knows them as
+// they are, in JSON, in a URL and in base64. Values shorter than [MinLength] stay. A nil Mask replaces nothing. It is
+// safe for concurrent use.
+type Mask struct {
+	needles [][]byte
+	names   *strings.Replacer
+}
+
+// NewMask returns the mask of an environment in the form of os.Environ; nil if it has no secrets.
+func NewMask(environment []string) *Mask {
+	m := &Mask{}
 	var pairs []string
 	for _, s := range longestFirst(environment) {
-		pairs = append(pairs, s.Value, "$"+s.Name)
+		inJSON, _ := json.Marshal(s.Value) // a string
+		forms := []string{s.Value, string(inJSON[1 : len(inJSON)-1]), strings.Trim(string(jsonvalue.Marshal(s.Value)), `"`),
+			url.QueryEscape(s.Value), url.PathEscape(s.Value)}
+		for offset := range 3 {
+			inner := insideBase64(s.Value, offset)
+			forms = append(forms, inner, strings.NewReplacer("+", "-", "/", "_").Replace(inner))
+		}
+		for _, form := range forms {
+			m.needles = append(m.needles, []byte(form))
+			pairs = append(pairs, form, "$"+s.Name)
+		}
 	}
-	hider := strings.NewReplacer(pairs...)
+	if m.names = strings.NewReplacer(pairs...); pairs == nil {
+		return nil
+	}
+	return m
+}
+
+// Text returns a text without secrets.
+func (m *Mask) Text(text string) string {
+	if m == nil {
+		return text
+	}
+	return m.names.Replace(text)
+}
+
+// Bytes returns a text without secrets, and does not change the given one.
+func (m *Mask) Bytes(text []byte) []byte {
+	if m == nil || !slices.ContainsFunc(m.needles, func(n []byte) bool { return bytes.Contains(text, n) }) {
+		return text
+	}
+	return []byte(m.names.Replace(string(text)))
+}
+
+// Hide returns the texts as the [Mask] of an environment does.
+func Hide(environment []string, texts ...string) []string {
+	m := NewMask(environment)
 	texts = slices.Clone(texts)
-	for i, text := range texts {
-		texts[i] = hider.Replace(text)
+	for i := range texts {
+		texts[i] = m.Text(texts[i])
 	}
 	return texts
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Match returns the name of the server's tool that a client offers as t; "" if it is none of the server's tools. The
+// Match returns the name of the server's tool that a client offers as t; "" for any other tool. The
 // client may put a prefix before the name, such as mcp__server__ or server/. The longest name that fits counts. A tool
 // with the description of one of the server's tools may have any name.
 func Match(t *dialect.Tool, tools []dialect.Tool) string {

@@ -95,11 +95,26 @@ var specials = []struct {
 				return evidence.HasMember(r.Raw, name)
 			})
 		}},
+	{newKind("refused-block", "the client takes tool uses and results only in an array, a result only with content, or a "+
+		"tool use only at the end of its message", "Read content that is not an array as an array of one block. Accept "+
+		"results without content, and texts behind tool uses: the schema allows them."),
+		func(r *evidence.Round) bool { return slices.ContainsFunc(r.Params.Messages, unusualBlocks) }},
 	{newKind("refused-array", "the client's message type has only one of the two forms of content",
 		"Read content that is not an array as an array of one block."),
 		func(r *evidence.Round) bool {
 			return slices.ContainsFunc(r.Params.Messages, func(m dialect.Message) bool { return len(m.Content) > 1 })
 		}},
+}
+
+// unusualBlocks reports whether a message has a tool use or a result alone, a result without content, or a text behind
+// a tool use.
+func unusualBlocks(m dialect.Message) bool {
+	n := len(m.Content)
+	return slices.ContainsFunc(m.Content, func(b dialect.Block) bool {
+		isResult := b.Type == dialect.ToolResult
+		return isResult && len(b.Content) == 0 || n == 1 && (isResult || b.Type == dialect.ToolUse) ||
+			b.Type == dialect.ToolUse && m.Content[n-1].Type == dialect.Text
+	})
 }
 
 // paramNames has the members of CreateMessageRequestParams in all revisions.
@@ -237,7 +252,8 @@ func isPlain(r *evidence.Round) bool {
 	p := r.Params
 	turns := p.Messages
 	if len(r.Raw) > mostBytes || len(p.Tools) > mostTools || len(turns) > 2*mostRounds || len(turns) == 0 ||
-		turns[0].Role != dialect.User || turns[len(turns)-1].Role != dialect.User || !plainSettings(p) {
+		turns[0].Role != dialect.User || turns[len(turns)-1].Role != dialect.User || !plainSettings(p) ||
+		wantsContext(r) && !r.Declared.Declares("sampling", "context") {
 		return false
 	}
 	names := map[string]bool{}
@@ -270,7 +286,8 @@ func plainBlock(b *dialect.Block, tools map[string]bool) bool {
 	case dialect.ToolUse:
 		return plainName.MatchString(b.ID) && tools[b.Name]
 	case dialect.ToolResult:
-		return hasText(b.Content) && len(evidence.Only(b.Content, dialect.Text)) == len(b.Content)
+		return (len(b.Content) == 0 || hasText(b.Content)) &&
+			len(evidence.Only(b.Content, dialect.Text)) == len(b.Content)
 	}
 	return false
 }

@@ -45,7 +45,7 @@ func (k *kind) explain(v check.Verdict) check.Verdict {
 	if k.warns {
 		v.Kind = check.Warn("").Kind
 	}
-	return v.Differs(k.cause, k.fix, k.statements)
+	return v.Differs(k.id, k.cause, k.fix, k.statements)
 }
 
 var (
@@ -96,8 +96,8 @@ var (
 		"requests.", oneRequest)
 	changedRole = newKind("changed-role", "a message is lost, or roles are assigned by position",
 		"Map every message, the user's to the provider's user and the assistant's to its assistant.", messageSchema...)
-	changedOrder = newKind("changed-order", "texts and tool uses of a message are collected apart",
-		"Map the blocks of a message in their order.")
+	changedOrder = newKind("changed-order", "texts, media and tool uses of a message are collected apart, or messages are "+
+		"sorted", "Map the messages, and the blocks of each, in their order.", messageSchema...)
 	flatHistory = newWarning("flat-history", "the client writes the whole history as one prompt",
 		"Send each message under its own role.")
 

@@ -32,6 +32,7 @@ func fixes(kinds []*kind) map[string]string {
 func TestKindsCiteStatementsOfTheirRules(t *testing.T) {
 	for i, rule := range []check.Check{modelWasGivenCheck, serverWasGivenCheck} {
 		for _, k := range allKinds[i] {
+			require.Equal(t, k.fix, Kinds[i][k.id], "two kinds are called %s", k.id)
 			require.Subset(t, rule.Statements, k.statements, k.id)
 		}
 	}

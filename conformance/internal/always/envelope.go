@@ -47,8 +47,8 @@ var oneResponse = check.Check{
 	Levels: check.InLegacy(report.Must), Statements: append(responsesRule, "basic/01"),
 	Cause: "a retry posts a response that the server accepted; or the client resumes from an event that it had " +
 		"received, and responds again",
-	Fix: "Send one response for each request id. Keep the id of the last event of each stream, and the ids of answered " +
-		"requests.",
+	Fix: "Send one response for each request id. Do not send a response again that the server accepted. Keep the id of " +
+		"the last event of each stream, and the ids of answered requests.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
 		responses := sent(s)
 		if len(responses) == 0 {

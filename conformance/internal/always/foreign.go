@@ -1,7 +1,6 @@
 package always
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -16,13 +15,8 @@ const leastForeign = 20
 // foreign returns the first text in a model request that is from another sampling request of the session; nil for none.
 // A client may add texts of its own, and those of other requests only if the server asks for more context.
 func foreign(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *difference {
-	var context string
-	_ = json.Unmarshal(at(r.Raw, "includeContext"), &context)
-	if context != "" && context != "none" {
-		return nil
-	}
 	added := addedTexts(r, x)
-	if len(added) == 0 {
+	if len(added) == 0 || wantsContext(r) {
 		return nil
 	}
 	sent := stringsOf(r)
@@ -33,6 +27,12 @@ func foreign(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *differ
 		}
 	}
 	return nil
+}
+
+// wantsContext reports whether the server asks for more context than its messages.
+func wantsContext(r *evidence.Round) bool {
+	context := evidence.ObjectOf(r.Raw).Text("includeContext")
+	return context != "" && context != "none"
 }
 
 // addedTexts returns the texts of a model request that are not whole texts of the sampling request.

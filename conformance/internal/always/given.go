@@ -34,7 +34,7 @@ func compare(sent, given *dialect.Request) *difference {
 	c := &comparison{sent: sent, given: given, form: llm.FactsOf(given.Dialect).Form,
 		tools: map[string]string{}, owners: map[string]string{}}
 	if d := cmp.Or(c.compareTools(), c.compareChoice(), c.compareTurns()); d != nil {
-		return d
+		return c.orMoved(d)
 	}
 	return c.rounded
 }
@@ -65,7 +65,7 @@ func (c *comparison) compareTurns() *difference {
 		return d
 	}
 	for start := range got {
-		if c.compareTurn(&want[0], &got[start], true) == nil {
+		if c.compareTurn(&want[0], &got[start], true, false) == nil {
 			return c.walk(want, got[start:])
 		}
 	}
@@ -79,7 +79,7 @@ func (c *comparison) walk(want, got []turn) *difference {
 		if i >= len(got) {
 			return notGiven(&want[i].items[0])
 		}
-		if d := c.compareTurn(&want[i], &got[i], i == 0); d != nil {
+		if d := c.compareTurn(&want[i], &got[i], i == 0, i == len(want)-1); d != nil {
 			return d
 		}
 	}
@@ -90,8 +90,8 @@ func (c *comparison) walk(want, got []turn) *difference {
 	return nil
 }
 
-// compareTurn compares one turn. Before the first one, the client may have messages of its own.
-func (c *comparison) compareTurn(want, got *turn, first bool) *difference {
+// compareTurn compares one turn. Before the first one and behind the last one, the client may have messages of its own.
+func (c *comparison) compareTurn(want, got *turn, first, last bool) *difference {
 	switch {
 	case want.role != got.role:
 		return otherTurn(want, got)
@@ -102,7 +102,7 @@ func (c *comparison) compareTurn(want, got *turn, first bool) *difference {
 	if d := c.compareResults(want, got); d != nil {
 		return d
 	}
-	return c.compareRest(want, got, own{first, beside})
+	return c.compareRest(want, got, own{first, beside, last})
 }
 
 // otherTurn is the difference for a turn of the other role: its first block has that role now, or is missing.

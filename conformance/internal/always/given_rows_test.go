@@ -24,6 +24,12 @@ const (
 		`"text":"it is wet there"}]}]},{"role":"assistant","content":{"type":"text","text":"Two."}},` +
 		`{"role":"user","content":{"type":"text","text":"it is wet there"}}],` +
 		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
+	longSchema = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}],` +
+		`"tools":[{"name":"stop","inputSchema":{"type":"object","properties":{"city":{"type":"string"},` +
+		`"unit":{"type":"string"},"days":{"type":"integer"}},"required":["unit","city"]}}]}`
+	twoPictures = `{"maxTokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"See this:"},` +
+		`{"type":"image","mimeType":"image/png","data":"AAEC"},{"type":"text","text":"And this?"},` +
+		`{"type":"image","mimeType":"image/png","data":"AAECAwQF"}]}]}`
 	shortTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"   One?"}},` +
 		`{"role":"assistant","content":{"type":"text","text":"Two."}},` +
 		`{"role":"user","content":{"type":"text","text":"Three?"}}]}`
@@ -44,6 +50,8 @@ const (
 		`{"name":"...","inputSchema":{"type":"object"}},{"name":"a.b","inputSchema":{"type":"object"}},` +
 		`{"name":"a_b","inputSchema":{"type":"object"}},{"name":"a_long_name_of_more_than_sixty-four_characters.` +
 		`such.as.a.server.may.give","inputSchema":{"type":"object"}}]}`
+	annotated = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}],` +
+		`"tools":[{"name":"stop","inputSchema":{"type":"object","properties":{"at":{"type":"string","examples":["a"]}}}}]}`
 	emptyFailure = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[],"isError":true}]}],` +
@@ -68,6 +76,14 @@ var legalChanges = []given{
 	{name: "other settings", legal: "settings", dialect: chat, edits: edits{
 		`"max_tokens":100`,
 		`"max_tokens":100,"temperature":0.1,"stop":["x"]`,
+	}},
+	{name: "a reminder", legal: "an own message behind the conversation", dialect: chat, params: shortTalk, edits: edits{
+		`{"content":"Three?","role":"user"}`,
+		`{"content":"Three?","role":"user"},{"content":"Be kind to the user.","role":"user"}`,
+	}},
+	{name: "no examples in a schema", legal: "annotations of a schema", dialect: chat, params: annotated, edits: edits{
+		`"examples":["a"],`,
+		``,
 	}},
 	{name: "a preamble", legal: "own messages before the conversation", dialect: anthropic, edits: edits{
 		`"messages":[`,
@@ -109,7 +125,7 @@ var legalChanges = []given{
 		`{"text":" ","type":"text"},{"text":"Mild there."`,
 	}},
 	{name: "the calls are a member", legal: "text before tool uses", dialect: chat},
-	{name: "images are a member", legal: "images before text", dialect: ollama},
+	{name: "images are a member", legal: "an image before the texts, or behind them", dialect: ollama},
 	{name: "audio/wav", legal: "type of an image", params: audioTalk, dialect: gemini, edits: edits{
 		`audio/x-wav`,
 		`audio/wav`,

@@ -9,8 +9,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// own says where the client may have texts of its own: before the conversation, or beside tool results.
-type own struct{ before, beside bool }
+// own says where the client may have texts of its own: before the conversation, beside tool results, or behind the
+// conversation.
+type own struct{ before, beside, behind bool }
 
 // compareRest compares texts and media of a turn, in order.
 func (c *comparison) compareRest(want, got *turn, o own) *difference {
@@ -24,8 +25,10 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 			b.Type, b.Text, f = dialect.Text, base64.StdEncoding.EncodeToString(b.Data), anything
 		}
 	}
-	sentTexts, sentMedia := c.runs(sent)
-	givenTexts, givenMedia := c.runs(slices.DeleteFunc(c.rest(got), func(b item) bool { return c.shown[b.Path] }))
+	given := slices.DeleteFunc(c.rest(got), func(b item) bool { return c.shown[b.Path] })
+	free := c.form.BareImages || len(sent)-len(only(sent, dialect.Text)) == 1
+	sentTexts, sentMedia := runs(sent, free)
+	givenTexts, givenMedia := runs(given, free)
 	for i := range max(len(sentMedia), len(givenMedia)) {
 		switch {
 		case i >= len(givenMedia):
@@ -38,7 +41,8 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 		}
 	}
 	for i := range sentTexts {
-		if d := compareTexts(sentTexts[i], givenTexts[i], f, own{o.before && i == 0, o.beside}); d != nil {
+		at := own{o.before && i == 0, o.beside, o.behind && (free || i == len(sentTexts)-1)}
+		if d := compareTexts(sentTexts[i], givenTexts[i], f, at); d != nil {
 			if f == anything {
 				d.kind = lostMedia
 			}
@@ -54,16 +58,16 @@ func (c *comparison) rest(t *turn) []item {
 	})
 }
 
-// runs splits items into the media and the texts before, between and behind them. Bare images have no place among
-// texts.
-func (c *comparison) runs(items []item) (texts [][]item, media []item) {
+// runs splits items into the media and the texts before, between and behind them. Free media have no place among texts,
+// and a single one may be before them or behind them.
+func runs(items []item, free bool) (texts [][]item, media []item) {
 	texts = [][]item{nil}
 	for _, b := range items {
 		run := &texts[len(media)]
 		switch {
 		case b.Type != dialect.Text:
 			media, texts = append(media, b), append(texts, nil)
-		case c.form.BareImages:
+		case free:
 			texts[0] = append(texts[0], b)
 		default:
 			*run = append(*run, b)
@@ -87,20 +91,26 @@ func compareTexts(sent, given []item, f framing, o own) *difference {
 	case o.beside:
 		return nil
 	}
-	return inserted(given, used, o.before)
+	return inserted(given, used, o.before, o.behind)
 }
 
-// inserted returns the first message of the client's own that is in the conversation, and not before it.
-func inserted(given []item, used []bool, before bool) *difference {
+// inserted returns the first message of the client's own that is in the conversation, and neither before it nor, in the
+// last turn, behind it.
+func inserted(given []item, used []bool, before, last bool) *difference {
 	ofServer := map[int]bool{} // by message
 	for i := range given {
 		ofServer[given[i].message] = ofServer[given[i].message] || used[i]
 	}
-	begun := !before
+	begun, end := !before, 0
+	for i := range given {
+		if used[i] {
+			end = i
+		}
+	}
 	for i := range given {
 		g := &given[i]
 		begun = begun || used[i]
-		if begun && !ofServer[g.message] {
+		if begun && !ofServer[g.message] && !(last && i > end) {
 			return inTheMiddle(g)
 		}
 	}

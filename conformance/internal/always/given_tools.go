@@ -2,11 +2,11 @@ package always
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -25,12 +25,12 @@ func (c *comparison) compareTools() *difference {
 			return lostTool.found("the tool "+w.Name, story.Names(c.given.Tools)).at(w.Path, "tools")
 		}
 		offered[g] = true
-		if !describesTool(g.Description, w.Description) {
+		if !describesTool(g.Description, w.Description) || c.describesOther(g, w) {
 			return changedDescription.found("the description of "+w.Name+" "+quote(w.Description, g.Description),
 				quote(g.Description, w.Description)).at(w.Path, g.Path)
 		}
 		if !SameSchema(c.given, g, w) {
-			want, got := evidence.JSONDifference(w.InputSchema, g.InputSchema)
+			want, got := schemaDifference(w.InputSchema, g.InputSchema)
 			return changedSchema.found("the input schema of "+w.Name+" "+want, got).at(w.Path, g.Path)
 		}
 	}
@@ -49,6 +49,14 @@ func describesTool(got, want string) bool {
 	}
 	_, ok := matchTexts([]string{want}, []string{got}, framed)
 	return ok
+}
+
+// describesOther reports whether a description has that of another tool, which the server did not write there.
+func (c *comparison) describesOther(g, w *dialect.Tool) bool {
+	return slices.ContainsFunc(c.sent.Tools, func(t dialect.Tool) bool {
+		return len(t.Description) >= leastForeign && strings.Contains(g.Description, t.Description) &&
+			!strings.Contains(w.Description, t.Description)
+	})
 }
 
 // hasTwins reports whether two tools have one name.
@@ -96,6 +104,18 @@ func (c *comparison) sameTool(want, got string) bool {
 	}
 	c.tools[want], c.owners[got] = got, want
 	return true
+}
+
+// nameFor returns the name that a tool has for the model, and owned one of those names with the server's, if they differ.
+func (c *comparison) nameFor(tool string) string {
+	return c.owned(cmp.Or(c.tools[tool], tool))
+}
+
+func (c *comparison) owned(name string) string {
+	if owner := c.owners[name]; owner != "" && owner != name {
+		return fmt.Sprintf("%s, as the tool %s is offered", name, owner)
+	}
+	return name
 }
 
 // refusedCharacters matches the characters of names that some provider refuses.

@@ -96,7 +96,7 @@ func (c *comparison) compareUse(w, g *item, more int) *difference {
 		return k
 	}
 	if !c.sameTool(w.Name, g.Name) {
-		return kindOf(changedUse).found("a use of "+w.Name, "one of "+g.Name).at(w.Path, g.Path)
+		return kindOf(changedUse).found("a use of "+c.nameFor(w.Name), "one of "+c.owned(g.Name)).at(w.Path, g.Path)
 	}
 	input := g.Input
 	if len(bytes.TrimSpace(input)) == 0 {

@@ -1,7 +1,9 @@
 package always
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -14,8 +16,8 @@ var progressTokens = check.Check{
 	Rule:   "The client MUST report progress only under tokens of the server's requests",
 	Levels: check.InNewestLegacy(report.Must), Statements: []string{"progress/08"},
 	Cause: "the request's id is used as the token, or a token that is a number is written as a string",
-	Fix: "Keep the progressToken of the request as it was written, and return it unchanged. Without one, report " +
-		"nothing.",
+	Fix: "Return the progressToken of the request unchanged, with its type: 7 is not \"7\". " +
+		"Without one, report nothing.",
 	JudgeSession: eachProgress("all progress has a token of the server",
 		func(s *evidence.Session, note evidence.ProgressNote, _ []evidence.ProgressNote) *check.Verdict {
 			return check.Unless(len(reportedOn(s, note)) > 0, check.Fail(
@@ -52,7 +54,8 @@ var progressRises = check.Check{
 				case note.Value < before.Value && !s.OverStdio():
 					verdict = check.Warn
 				}
-				return show(verdict("expected progress above %s, found %s", before.Written, note.Written).
+				return show(verdict("expected progress above %s under the token %s, found %s%s", before.Written, note.Token,
+					note.Written, silentToken(s, note)).
 					Show(before.At("params.progress"), "%s", before.Written))
 			}
 			return nil
@@ -76,6 +79,23 @@ func eachProgress(pass string, fault func(s *evidence.Session, note evidence.Pro
 		}
 		return check.Pass("%s", pass)
 	}
+}
+
+// silentToken returns "; " and the first token of an open request under which the client reported nothing, if there is
+// one: its progress may have the wrong token.
+func silentToken(s *evidence.Session, note evidence.ProgressNote) string {
+	for _, calls := range s.Calls {
+		for _, call := range calls {
+			for _, r := range call.Rounds {
+				token, now := r.Token(), s.Order[note.Ref]
+				if token != nil && s.Order[r.Asked.Ref] < now && now < s.AnsweredAt(r) &&
+					!slices.ContainsFunc(s.Progress(), func(n evidence.ProgressNote) bool { return evidence.SameID(n.Token, token) }) {
+					return fmt.Sprintf("; nothing came under the token %s of another open request", token)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // reportedOn returns the earlier requests of the server that have the token of a notification.

@@ -3,6 +3,7 @@ package always
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,6 +33,9 @@ func renderingOf(g *item) *rendered {
 		switch b.Type {
 		case dialect.Text:
 			r.addTrees([]byte(b.Text))
+			for _, part := range jsonIn(b.Text) {
+				r.addTrees([]byte(part))
+			}
 		case dialect.Other:
 			r.addTrees(b.Raw)
 		}
@@ -50,6 +54,23 @@ func (r *rendered) addTrees(raw []byte) {
 			r.trees = append(r.trees, v)
 		}
 	}
+}
+
+// jsonIn returns the objects and arrays in a text that a frame or a label precedes.
+func jsonIn(text string) []string {
+	var all []string
+	for at := 0; at < len(text); at++ {
+		if at == 0 || !strings.ContainsRune("{[", rune(text[at])) || !label.MatchString(text[max(at-8, 0):at]) {
+			continue
+		}
+		dec := json.NewDecoder(strings.NewReader(text[at:]))
+		var part json.RawMessage
+		if dec.Decode(&part) == nil {
+			all = append(all, text[at:at+int(dec.InputOffset())])
+			at += int(dec.InputOffset()) - 1
+		}
+	}
+	return all
 }
 
 // has reports whether f is true of a value in the trees.
@@ -95,12 +116,50 @@ func (r *rendered) faithful(w *item, texts, parts []string, native bool) (wrong 
 	if structured != nil && !r.hasStructured(structured, len(texts)+len(parts) > 0 && !native) {
 		return evidence.Compact(structured), false
 	}
+	if structured != nil && len(parts) == 0 && !hasMedia(w) && r.hasWords(texts, structured) {
+		return strings.Join(append(texts, evidence.Compact(structured)), "\n"), false
+	}
 	return "", true
 }
+
+// hasWords reports whether a text of the rendering has words beside the texts and the structured content, other than a
+// label or a frame. JSON has them in members.
+func (r *rendered) hasWords(texts []string, structured []byte) bool {
+	var whole []string
+	for _, b := range only(itemsOf(r.Content), dialect.Text) {
+		if !json.Valid([]byte(b.Text)) {
+			whole = append(whole, b.Text)
+		}
+	}
+	said := strings.Join(whole, "\n")
+	wanted := slices.Clone(texts)
+	alike := slices.ContainsFunc(texts, func(text string) bool { return jsonvalue.Same([]byte(text), structured) })
+	for at, c := range said {
+		if alike {
+			break
+		}
+		dec := json.NewDecoder(strings.NewReader(said[at:]))
+		var part json.RawMessage
+		if (c == '{' || c == '[') && dec.Decode(&part) == nil && isJSONOf(jsonvalue.Decode(part), string(structured)) {
+			wanted = append(wanted, said[at:at+int(dec.InputOffset())])
+			break
+		}
+	}
+	wanted = slices.DeleteFunc(wanted, func(w string) bool { return !strings.Contains(said, w) })
+	slices.SortStableFunc(wanted, func(a, b string) int { return strings.Index(said, a) - strings.Index(said, b) })
+	_, ok := matchTexts(wanted, whole, labelled)
+	return len(wanted) > 0 && !ok
+}
+
+// unset matches what a program writes for a value that it does not have.
+var unset = regexp.MustCompile(`^\s*(undefined|None|NaN|<nil>|\[object Object\])\s*$`)
 
 // hasMore reports whether the rendering has more than the texts. Blank ones may be in it or not. Beside media, the
 // client may say where these are.
 func (r *rendered) hasMore(w *item, texts []string) bool {
+	if len(texts) == 0 && unset.MatchString(dialect.PlainText(r.Content)) {
+		return true
+	}
 	return hasMedia(w) && r.glues(texts) || !hasMedia(w) && len(texts) > 0 && !r.isOnly(texts) &&
 		!r.isOnly(textsOf(only(itemsOf(w.Content), dialect.Text)))
 }

@@ -91,7 +91,7 @@ var validResult = check.Check{
 	Cause: "an empty completion becomes null, a block in the provider's own format is passed on, or a required field is " +
 		"missing; in 2026-07-28, the result is wrapped in a response",
 	Fix: "Build the result from the types of the revision. For an empty completion, send a text block with an empty " +
-		"text. In 2026-07-28 put the result itself under the key.",
+		"text. Since 2026-07-28 put the result itself under the key.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		v := samplesValid(e)
 		if fault := invalidInput(e); fault != nil && v.Kind != check.Failed {

@@ -86,6 +86,9 @@ var asserts = jsonvalue.Set("type enum const items prefixItems properties patter
 	"multipleOf minItems maxItems uniqueItems contains minProperties maxProperties dependentRequired " +
 	"dependentSchemas propertyNames")
 
+// annotations are the keywords that neither make a schema accept less nor say what a value means.
+var annotations = jsonvalue.Set("examples deprecated readOnly writeOnly $comment $schema $id")
+
 // same reports whether a schema is the wanted one. A client may close it, let an optional property be null, add words
 // to a description, omit empty values, reorder sets, and write types in capitals, as Gemini does.
 func (s *schemas) same(got, want any) bool {
@@ -117,7 +120,7 @@ func (s *schemas) asksAll(have, wanted map[string]any) bool {
 		if word == "type" && have["nullable"] == true { // OpenAPI's word, which Gemini takes
 			inner = []any{inner, "null"}
 		}
-		if !s.sameWord(word, inner, value) && (ok || !empty(value)) {
+		if !s.sameWord(word, inner, value) && (ok || !empty(value) && !annotations[word]) {
 			return false
 		}
 	}

@@ -3,7 +3,9 @@ package always
 import (
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -54,6 +56,43 @@ func definitionsOf(schema any) map[string]any {
 		}
 	}
 	return definitions
+}
+
+// schemaDifference shows the first difference between two schemas. Sets have no order.
+func schemaDifference(want, got []byte) (wanted, found string) {
+	wanted, found = evidence.JSONDifference(want, got)
+	if strings.HasPrefix(wanted, "{") && strings.HasPrefix(found, "{") {
+		return wanted, found // both whole
+	}
+	return evidence.JSONDifference(jsonvalue.Marshal(withSets(jsonvalue.Decode(want))),
+		jsonvalue.Marshal(withSets(jsonvalue.Decode(got))))
+}
+
+// withSets returns a schema with one sorted text for each list of names, types or values.
+func withSets(schema any) any {
+	switch v := schema.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = withSets(item)
+		}
+		return list
+	case map[string]any:
+		o := make(map[string]any, len(v))
+		for word, value := range v {
+			o[word] = withSets(value)
+			if list, isList := value.([]any); isList && (word == "required" || word == "enum" || word == "type") {
+				var texts []string
+				for _, item := range list {
+					texts = append(texts, strings.Trim(string(jsonvalue.Marshal(item)), `"`))
+				}
+				slices.Sort(texts)
+				o[word] = strings.Join(texts, ", ")
+			}
+		}
+		return o
+	}
+	return schema
 }
 
 // keywords are those of a schema, and of the schemas in it, that a provider reads.

@@ -83,6 +83,11 @@ func revealed(e *evidence.Case, r *evidence.Round, a *evidence.Answer) *check.Ve
 	var v *check.Verdict
 	asked := r.Sent.Value()
 	isOwn := func(found string) bool { return !jsonvalue.Contains(asked, strings.Trim(found, " \n\"'(=[].,;:)")) }
+	ofModel := func(found string) bool {
+		return slices.ContainsFunc(r.Model, func(x *evidence.Exchange) bool {
+			return jsonvalue.Contains(string(x.Answer), strings.TrimSpace(found))
+		})
+	}
 	fail := func(path, name, text string) {
 		v = check.Instead(check.Fail("expected an error message of the client's own, found %s", name).
 			Show(a.Place.At(path), "%s", text))
@@ -92,9 +97,15 @@ func revealed(e *evidence.Case, r *evidence.Round, a *evidence.Answer) *check.Ve
 			fail(path, "the provider's URL "+endpoint, text)
 		}
 		for _, one := range internals {
-			if v == nil && slices.ContainsFunc(one.form.FindAllString(text, -1), isOwn) {
-				fail(path, one.name, text)
+			found := slices.DeleteFunc(one.form.FindAllString(text, -1), func(found string) bool { return !isOwn(found) })
+			if v != nil || len(found) == 0 {
+				continue
 			}
+			name := one.name
+			if !slices.ContainsFunc(found, func(found string) bool { return !ofModel(found) }) {
+				name += " of the provider, from its error"
+			}
+			fail(path, name, text)
 		}
 		return v == nil
 	})

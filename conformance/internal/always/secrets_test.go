@@ -102,6 +102,11 @@ func TestErrorsKeepInternals(t *testing.T) {
 	} {
 		judge(tracetest.Warns, message, message, found)
 	}
+	tells := "Traceback (most recent call last):\n  File \"gw.py\", line 3"
+	said := string(jsonvalue.Marshal(map[string]any{"error": map[string]any{"message": tells}}))
+	judges(t, "no-internals", "provider-errors/internal", legacy(openAI(tracetest.Warns("the provider's stack trace",
+		func(s *session) { s.Asks(asked).Prompting(trace.ModelEnd{Status: 500}, said).Refuses(-32603, tells) },
+		"found a stack trace of the provider, from its error"))))
 	quotes := func(message string) steps {
 		return func(s *session) {
 			s.Asks(tracetest.Asking("Who wrote file:///srv/log.txt?")).Refuses(-32602, message)

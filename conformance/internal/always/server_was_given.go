@@ -106,8 +106,14 @@ func deviation(r *evidence.Round, a *evidence.Answer, sources []*evidence.Exchan
 
 // otherResult is the verdict for a result that differs from the last of the replies.
 func otherResult(d *difference, a *evidence.Answer, said *evidence.Exchange) check.Verdict {
-	place := strings.TrimSpace(d.given + " " + d.want)
-	return d.explain(check.Fail("expected %s as the model said, found %s", place, d.got)).
+	place, because := strings.TrimSpace(d.given+" "+d.want), "as the model said"
+	if word := said.Reply().FinishReason; d.kind == falseReason && !strings.HasSuffix(place, " "+word) {
+		because = fmt.Sprintf("for the finish reason %q of the model", word)
+		if len(a.Uses()) > 0 {
+			because = fmt.Sprintf("beside tool uses, although the model said %q", word)
+		}
+	}
+	return d.explain(check.Fail("expected %s %s, found %s", place, because, d.got)).
 		ShowAs("model said", said.Place, "%s", describeReply(said.Reply())).
 		ShowAs("server received", a.At(d.given), "%s", evidence.Compact(evidence.ValueAt(a.Result, d.given)))
 }

@@ -129,7 +129,13 @@ func TestResultsSayWhatOpenAISaid(t *testing.T) {
 	stops.StopSequences = []string{"END"}
 	parisCall := call("a", "get_weather", `{"city":"Paris"}`)
 	inParis := use("a", "get_weather", `{"city":"Paris"}`)
+	beside := reply(fails, "the end of the turn, as the model said, beside tool uses", weather,
+		completion(`{"tool_calls":[`+parisCall+`]}`, "stop"), content(list(inParis), "endTurn"))
+	beside.Message = `stopReason toolUse beside tool uses, although the model said "stop", found endTurn`
+	sequence := reply(fails, "a stop sequence", weather, sun, content(text("Sunny."), "stopSequence"))
+	sequence.Message = `stopReason endTurn for the finish reason "stop" of the model, found stopSequence`
 	judges(t, serverWasGiven, "basic/question",
+		beside, sequence,
 		reply(passes, "the text alone", weather, sun, content(text("Sunny."), "endTurn")),
 		reply(fails, "the thinking in the text", weather, sun, content(text("Hm, well.Sunny."), "endTurn")),
 		reply(fails, "a stop sequence that nobody gave", weather, sun, content(text("Sunny."), "stopSequence")),

@@ -1,6 +1,7 @@
 package always
 
 import (
+	"encoding/base64"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -9,8 +10,10 @@ import (
 )
 
 // anySignature is what Gemini accepts as signature of a call that another model made
-// (ai.google.dev/gemini-api/docs/thought-signatures).
+// (ai.google.dev/gemini-api/docs/thought-signatures). Google's SDKs have the member as bytes, and send them as Base64.
 const anySignature = "skip_thought_signature_validator"
+
+var anySignatureBytes = base64.StdEncoding.EncodeToString([]byte(anySignature))
 
 var thoughtSignature = check.Check{
 	ID:         "thought-signature",
@@ -95,8 +98,11 @@ func unsigned(x *evidence.Exchange, call dialect.Block) *check.Verdict {
 		return nil
 	}
 	judge, found := check.Fail, "it without"
-	if signed(anySignature) {
+	switch {
+	case signed(anySignature) || signed(anySignatureBytes):
 		judge, found = check.Warn, "a placeholder"
+	case !slices.ContainsFunc(restated, func(use dialect.Block) bool { return use.Name == call.Name }):
+		found = "no such call"
 	}
 	return check.Instead(judge("expected the call of %s with its signature, found %s", call.Name, found).
 		ShowAs("model received", x.Place, "%s", evidence.Describe(restated)))

@@ -19,6 +19,7 @@ func TestThoughtSignaturesReachTheModelAgain(t *testing.T) {
 		return `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}` + history +
 			`],"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
 	}
+	const gone = `,"gone":true`
 	const signed = `,"thoughtSignature":"c2VhbA=="`
 	// turns is a loop of two rounds, in which the model signs its call as given, and gets the call with what is given.
 	turns := func(says, history, gets string) steps {
@@ -31,7 +32,9 @@ func TestThoughtSignaturesReachTheModelAgain(t *testing.T) {
 			if history != "" {
 				const call = `{"functionCall":{"args":{},"id":"a","name":"stop"}`
 				require.Contains(t, body, call)
-				body = strings.Replace(body, call, call+gets, 1)
+				if body = strings.Replace(body, call, call+gets, 1); gets == gone {
+					body = strings.Replace(body, call+gone+"}", `{"text":"I stop."}`, 1)
+				}
 			}
 			s.Asks(json.RawMessage(params(history))).Prompt(body, ok).Answers(answer)
 		}
@@ -42,6 +45,10 @@ func TestThoughtSignaturesReachTheModelAgain(t *testing.T) {
 		fails("changed", turns(signed, history, `,"thoughtSignature":"c2VhbB=="`), "found it without"),
 		warns("a placeholder", turns(signed, history, `,"thoughtSignature":"skip_thought_signature_validator"`),
 			"found a placeholder"),
+		warns("a placeholder as bytes, of Google's SDK",
+			turns(signed, history, `,"thoughtSignature":"c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="`),
+			"found a placeholder"),
+		fails("the call is gone", turns(signed, history, gone), "found no such call"),
 		inapplicable("none given", turns("", history, "")),
 		inapplicable("the call is not in the next request", turns(signed, "", "")),
 	}

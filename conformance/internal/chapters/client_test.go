@@ -98,6 +98,12 @@ func TestWhetherTheClientConnects(t *testing.T) {
 	}
 }
 
+func TestAClientThatDropsThePathOfTheURLIsToldSo(t *testing.T) {
+	s := tracetest.Unconnected(t, clientCatalogue, server.V20251125, dialect.Native, "basic/question")
+	s.Add("", trace.Event{Mark: &trace.Mark{Name: trace.MarkStrangers, Text: "3"}})
+	require.Contains(t, s.Result("client/connects").Cause, "without the path of the URL were refused: 3")
+}
+
 func TestAClientThatIsTurnedDownIsShownWhy(t *testing.T) {
 	s := tracetest.Unconnected(t, clientCatalogue, server.V20260728, dialect.Native, "basic/question")
 	s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
@@ -210,6 +216,18 @@ func TestHowTheClientEnds(t *testing.T) {
 	backsOff := slow.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly")
 	require.Contains(t, backsOff.Message, "after longer and longer waits, when its time was up after 1m0s")
 	require.Equal(t, report.Unsupported, backsOff.Verdict)
+	hangs := questionOf(t, server.V20251125)
+	hangs.Asks(tracetest.Asking(tracetest.WhenOpen))
+	shown := hangs.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly").Evidence
+	require.Len(t, shown, 1)
+	require.Equal(t, "server sent last", shown[0].Label)
+	closed := questionOf(t, server.V20251125)
+	closed.Asks(tracetest.Asking(tracetest.WhenOpen))
+	disconnects(time.Second)(closed)
+	stuck := closed.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly")
+	require.Contains(t, stuck.Message, "it was still running after 1m0s and was ended; the server closed its stream, and no "+
+		"GET with Last-Event-ID asked for the rest (see transport/reconnects)")
+	require.Contains(t, stuck.Fix, "Last-Event-ID")
 	const model = "the model refused a request of the client that belongs to no sampling request: expected max_tokens; "
 	s := questionOf(t, server.V20251125)
 	tracetest.Right(s)
@@ -218,6 +236,14 @@ func TestHowTheClientEnds(t *testing.T) {
 	own := s.Ends(tracetest.Died).Result("client/ends-cleanly")
 	require.Equal(t, model+"it exited with status 1", own.Message)
 	require.Equal(t, report.NotObserved, own.Verdict)
+	early := questionOf(t, server.V20251125)
+	tracetest.Right(early)
+	early.Trace.Header.Cases = append(early.Trace.Header.Cases, trace.Case{ID: "basic/next", Tool: "basic-next"},
+		trace.Case{ID: "basic/prompt", Tool: "p", Carrier: "prompts/get"})
+	early.Marks(trace.MarkHandlerEnded, "")
+	one := early.Ends(trace.Process{}).Result("client/ends-cleanly")
+	require.Equal(t, report.Fail, one.Verdict)
+	require.Contains(t, one.Message, "expected calls of all 3 tools of the session before the client ends with success, found 2")
 	cut := questionOf(t, server.V20251125)
 	cut.Ended = true
 	got := cut.Result("client/ends-cleanly")

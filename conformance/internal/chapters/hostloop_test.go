@@ -75,6 +75,15 @@ func hostLoopEnding(p trace.Process) func(*session, *hostLoopRequest) {
 	return func(s *session, _ *hostLoopRequest) { s.Ends(p) }
 }
 
+// python is the beginning of a traceback.
+const python = "Traceback (most recent call last):\n  File \"/srv/host.py\", line 3, in main\n" +
+	"    tool = tools[name]\n           ~~~~~^^^^^^\n"
+
+// diesWith is the end of a host with status 1 and these words.
+func diesWith(stderr string) func(*session, *hostLoopRequest) {
+	return hostLoopEnding(trace.Process{ExitCode: 1, Stderr: "host 1.0\n" + stderr})
+}
+
 var (
 	fine            = hostLoopEnding(trace.Process{})
 	says1           = hostLoopEnding(trace.Process{Stderr: "Error: the model used an unknown tool\n", ExitCode: 1})
@@ -113,6 +122,21 @@ func TestTheModelLearnsAboutAnUnknownTool(t *testing.T) {
 		fails("nothing", of(fine), "ends the task without an error"),
 		fails("nothing about it", of(chats), "ends the task without an error"),
 		fails("a crash", of(crash), "found a crash: it panicked: no such tool"),
+		fails("Python's uncaught exception", of(diesWith(python+"pkg.UnknownTool: no tool host_teleport\n")), "found a crash"),
+		fails("with more lines", of(diesWith(python+"pydantic_core.ValidationError: 1 validation error for Call\nto\n"+
+			"  Field required [type=missing]\n    For further information visit the page\n")), "found a crash"),
+		fails("of asyncio", of(diesWith("  + Exception Group "+python+"  | ExceptionGroup: errors (1 sub-exception)\n"+
+			"  +-+---------------- 1 ----------------\n    | KeyError: 'host_teleport'\n    +---------------\n")),
+			"found a crash"),
+		fails("Node's", of(diesWith("/srv/host.js:3\n  throw e;\n  ^\n\nError: no tool\n    at call (/srv/host.js:3:9)"+
+			"\n\nNode.js v22.11.0\n")), "found a crash"),
+		fails("Java's", of(diesWith("Exception in thread \"main\" java.lang.IllegalStateException: no tool\n"+
+			"\tat Host.main(Host.java:3)\nCaused by: java.io.IOException\n\t... 3 more\n")), "found a crash"),
+		fails("Rust's", of(hostLoopEnding(trace.Process{ExitCode: 101})), "found a crash"),
+		warns("a log of an exception, and words for the user", of(diesWith(python+"KeyError: 'host_teleport'\n"+
+			"Error: the model used an unknown tool\n")), "with an error"),
+		warns("a log of an exception, and success", of(hostLoopEnding(trace.Process{Stderr: python + "KeyError: 'x'\n"})),
+			"with an error"),
 		fails("it hangs", of(hostLoopHangs), "found that it hangs"),
 		unsupported("few turns", func(s *session) {
 			s.OfHost(func(s *session) { s.Prompts(task()).UsesTool(prefix+"the-tool", "{}") })

@@ -33,6 +33,10 @@ func TestAClientRetriesWithInput(t *testing.T) {
 			[]step{onlyState, calls(8, withState("s"))}},
 		{"state-only", "only-state", "no retry", report.Info, "does not retry", []step{onlyState, mrtrPassesBarrier}},
 		{"state-only", "only-state", "no retry yet", report.Unsupported, "no later sampling request", []step{onlyState}},
+		{"state-only", "state-after-input", "no retry with input", report.NotObserved, "did not come to a result",
+			[]step{two}},
+		{"state-only", "state-after-input", "a retry", report.Info, "the client retries",
+			[]step{two, calls(8, withState("s")+gives("b", "a")), asks(8, state("t")), calls(9, withState("t"))}},
 	})
 }
 

@@ -95,7 +95,7 @@ func TestWhatAClientShowsOfItsTask(t *testing.T) {
 			}}
 	}
 	asks, get, result := tracetest.Asking("Well?"), evidence.TasksGet, evidence.TasksResult
-	unannounced := test("created-task", "a client that announces nothing", report.NotApplicable, "announce", nil)
+	unannounced := test("created-task", "a client that announces nothing", report.NotApplicable, `Env.Announce("tasks")`, nil)
 	unannounced.Steps = func(s *session) { (&taskStory{session: s}).asksForTask().Answers(tracetest.Saying("So.")) }
 	const progress = "notifications/progress"
 	tracetest.Run(t, check.Catalogue{tasks.Scenario}, []tracetest.Test{

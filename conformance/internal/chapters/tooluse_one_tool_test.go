@@ -15,7 +15,7 @@ func TestStopReasonBesideAToolUse(t *testing.T) {
 	toolUseJudges(t, "stop-reason-tooluse", "one-tool",
 		passes("toolUse", booked),
 		passes("another standard word, which another rule judges", reason(`"endTurn"`)),
-		warns("none", reason(""), "found none"),
+		informs("none", reason(""), "optional"),
 		warns("a word of the client", reason(`"tool_calls"`), "found tool_calls"),
 		unobserved("no tool use", toolUseSaying("Booked!"), "see always/server-was-given"))
 }

@@ -35,36 +35,66 @@ type Judged struct {
 
 // fold makes one result of a check's verdicts: the worst, with its message and evidence.
 func fold(scenario string, c *Check, level report.Level, revision server.Revision, verdicts []caseVerdict) Judged {
-	r := report.Result{Scenario: scenario, Revision: string(revision), Check: c.ID, Level: level,
-		Requirement: c.Requirement(revision), Evidence: []report.Evidence{}}
+	r := report.Result{Scenario: scenario, Revision: string(revision), Check: c.ID, Level: level}
 	var kinds []report.Verdict
 	for i := range verdicts {
 		v := &verdicts[i]
 		v.Kind = Settle(v.Kind, level)
 		kinds = append(kinds, v.Kind)
 		if v.listed(r.Cases) {
-			r.Cases = append(r.Cases, report.CaseResult{Case: v.on.Case.ID, Verdict: v.Kind, Message: v.Message})
+			r.Cases = append(r.Cases, report.CaseResult{Case: v.on.Case.ID, Verdict: v.Kind, Message: v.Message,
+				Difference: v.difference()})
 		}
 		r.DurationMS = max(r.DurationMS, v.on.Took.Milliseconds())
 		addDialects(&r, v.on)
 	}
 	r.Verdict = report.Worst(kinds...)
-	worst := smallest(verdicts, r.Verdict)
-	r.Case, r.Message = cmp.Or(worst.on.Case.ID, worst.Case, onlyCase(worst.Evidence)), worst.Message
-	r.Evidence = append(r.Evidence, worst.Evidence...)
-	switch r.Verdict {
-	case report.Info:
+	worst := smallest(verdicts, r.Verdict, nil)
+	f := worst.finding(c, revision)
+	r.Difference, r.Message, r.Requirement, r.Case = f.Difference, f.Message, f.Requirement, f.Case
+	r.Evidence, r.Around, r.Cause, r.Fix = f.Evidence, f.Around, f.Cause, f.Fix
+	if r.Verdict == report.Info {
 		r.Message = allInfos(verdicts)
-	case report.Fail, report.Warn:
-		r.Cause, r.Fix = worst.Advise(c)
-		if a := worst.advice; a != nil && a.differs {
-			r.Requirement = firstOf(a.statements, revision)
-		}
-		r.Around = around(worst.on.Session, r.Evidence)
-	case report.NotObserved:
-		r.Around = around(worst.on.Session, r.Evidence)
+	}
+	if r.Verdict == report.Fail || r.Verdict == report.Warn {
+		r.Others = otherFindings(verdicts, worst, c, revision)
 	}
 	return Judged{r, worst.Reason, worst.See}
+}
+
+// finding is what a result says of the verdict.
+func (v *caseVerdict) finding(c *Check, revision server.Revision) report.Finding {
+	f := report.Finding{Difference: v.difference(), Message: v.Message, Requirement: c.Requirement(revision),
+		Case:     cmp.Or(v.on.Case.ID, v.Case, onlyCase(v.Evidence)),
+		Evidence: append([]report.Evidence{}, v.Evidence...)}
+	switch v.Kind {
+	case report.Fail, report.Warn:
+		f.Cause, f.Fix = v.Advise(c)
+		if a := v.advice; a != nil && a.differs {
+			f.Requirement = firstOf(a.statements, revision)
+		}
+		f.Around = around(v.on.Session, f.Evidence)
+	case report.NotObserved:
+		f.Around = around(v.on.Session, f.Evidence)
+	}
+	return f
+}
+
+// otherFindings returns a finding for each other kind of difference among the verdicts that are as bad as the first,
+// in the order of the cases.
+func otherFindings(verdicts []caseVerdict, first *caseVerdict, c *Check, revision server.Revision) []report.Finding {
+	var all []report.Finding
+	seen := []string{first.difference()}
+	for i := range verdicts {
+		kind := verdicts[i].difference()
+		if verdicts[i].Kind != first.Kind || slices.Contains(seen, kind) {
+			continue
+		}
+		seen = append(seen, kind)
+		one := smallest(verdicts, first.Kind, &kind)
+		all = append(all, one.finding(c, revision))
+	}
+	return all
 }
 
 // onlyCase returns the case of all evidence; "" if it has several, or belongs to none.
@@ -101,12 +131,13 @@ func allInfos(verdicts []caseVerdict) string {
 	return strings.Join(messages, "; ")
 }
 
-// smallest returns the verdict of the kind whose case has the fewest sampling requests.
-func smallest(verdicts []caseVerdict, kind report.Verdict) *caseVerdict {
+// smallest returns the verdict of the kind whose case has the fewest sampling requests, of one kind of difference; nil
+// for all of them.
+func smallest(verdicts []caseVerdict, kind report.Verdict, difference *string) *caseVerdict {
 	var best *caseVerdict
 	for i := range verdicts {
 		v := &verdicts[i]
-		if v.Kind == kind && (best == nil || v.size() < best.size()) {
+		if v.Kind == kind && (difference == nil || v.difference() == *difference) && (best == nil || v.size() < best.size()) {
 			best = v
 		}
 	}

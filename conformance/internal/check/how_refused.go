@@ -38,6 +38,26 @@ func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
 	return ""
 }
 
+// limited returns the verdict for a case with a request that the client refused because of a limit of its own for the
+// requests in a time; nil for any other. It served some before, and did not ask the model.
+func limited(ev *evidence.Case) *Verdict {
+	for _, r := range ev.Rounds {
+		said := ""
+		if len(r.Answers) > 0 && r.Answers[0].Err != nil {
+			said = r.Answers[0].Err.Message
+		} else if len(r.Answers) == 0 && ev.Revision.Modern() && ev.Outcome != nil && ev.Outcome.Error != nil {
+			said = ev.Outcome.Error.Message
+		}
+		if len(r.Model) == 0 && tooOften.MatchString(said) && ev.Session.Answers(func(other *evidence.Round) bool {
+			return ev.Session.Order[other.Asked.Ref] < ev.Session.Order[r.Asked.Ref]
+		}) {
+			return Instead(Unsupported("the client limits the requests in a time: %q. Lift its limit for the run, as the "+
+				"cases follow each other at once", evidence.Clip(said)))
+		}
+	}
+	return nil
+}
+
 // RefusalWithTools is [HowRefused] for a client that answers some other request with tools. A client that answers none
 // refuses all tools, not this request.
 func RefusalWithTools(ev *evidence.Case, r *evidence.Round) string {

@@ -29,6 +29,7 @@ type Verdict struct {
 // advice replaces what the check says about a failure, if the evidence tells more.
 type advice struct {
 	cause, fix string
+	kind       string // of difference; "" for none
 	// differs is true for a difference between the two wires. It has statements of its own; nil if the specification has
 	// none.
 	differs    bool
@@ -153,9 +154,9 @@ func (v Verdict) Because(cause, fix string) Verdict {
 	return v
 }
 
-// Differs is Because for a difference between the two wires. It also replaces the statements of the check.
-func (v Verdict) Differs(cause, fix string, statements []string) Verdict {
-	v.advice = &advice{cause: cause, fix: fix, differs: true, statements: statements}
+// Differs is Because for a kind of difference between the two wires. It also replaces the statements of the check.
+func (v Verdict) Differs(kind, cause, fix string, statements []string) Verdict {
+	v.advice = &advice{kind: kind, cause: cause, fix: fix, differs: true, statements: statements}
 	return v
 }
 
@@ -179,6 +180,14 @@ func (v *Verdict) Advise(c *Check) (cause, fix string) {
 			"Correct the request to the model, as the provider's error says."
 	}
 	return c.Cause, c.Fix
+}
+
+// difference is the kind of difference; "" for none.
+func (v *Verdict) difference() string {
+	if v.advice == nil {
+		return ""
+	}
+	return v.advice.kind
 }
 
 // Settle turns Failed into the verdict of the level. Other verdicts stay.

@@ -1,6 +1,22 @@
 package check
 
-import "regexp"
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// HowToDeclare says how the driver of a client declares a feature. Only a client in process is written in Go.
+func HowToDeclare(s *evidence.Session, feature string) string {
+	for i := range s.Trace.Events {
+		if p := s.Trace.Events[i].Process; p != nil && p.State == trace.Started && len(p.Argv) == 0 {
+			return fmt.Sprintf("declare it with Env.Announce(%q)", feature)
+		}
+	}
+	return fmt.Sprintf(`declare it with --has %s, or print {"mcp-conform":"supports","feature":%q}`, feature, feature)
+}
 
 // The words of clients and hosts, where nothing else tells: neither the protocol nor most providers have a member for
 // these reasons. No pattern matches a message of ours.
@@ -13,4 +29,7 @@ var (
 	// tooMany matches an error by which a client says that it handles only so many requests at once.
 	tooMany = regexp.MustCompile(
 		`(?i)busy|concurren|parallel|in (progress|flight)|already|another|at a time|many|limit`)
+	// tooOften matches an error by which a client says that it serves only so many requests in a time.
+	tooOften = regexp.MustCompile(`(?i)rate.?limit|too many (sampling )?requests|slow down|` +
+		`(requests?|samples?|samplings?|calls?) (per|a|an|every|each) (\d+ )?(second|minute|hour|day)`)
 )

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -74,34 +75,46 @@ func (l *CarryingRequest) isRetry() bool {
 	return l.Params["inputResponses"] != nil || l.Params[l.StateMember] != nil
 }
 
-// continued returns the request that a retry continues: the one that asked for a key of the retry, else the latest
-// without a retry, else the latest that asked for input. The retry's state does not decide, because checks judge it. A
-// request that is not a retry gives nil.
+// continued returns the request that a retry continues: the latest that asked for a key of the retry, else the latest
+// without a retry, else the latest that asked for input. If the former has a retry, one without that has the state of
+// the retry comes first. Otherwise the state does not decide, because checks judge it. A request that is not a retry
+// gives nil.
 func (ev *Case) continued(l *CarryingRequest) *CarryingRequest {
 	if !l.isRetry() {
 		return nil
 	}
-	var latest, open *CarryingRequest
+	state, _ := l.State()
+	var latest, open, ofState *CarryingRequest
 	for _, from := range slices.Backward(ev.CarryingRequests) {
-		if from.InputRequired == nil {
+		in := from.InputRequired
+		if in == nil {
 			continue
 		}
-		for key := range l.Responses {
-			if _, asked := from.InputRequired.Requests[key]; asked {
-				return from
+		first := len(from.Retries) == 0
+		if in.asksAny(l.Responses) {
+			if !first && ofState != nil {
+				return ofState
+			}
+			return from
+		}
+		latest = cmp.Or(latest, from)
+		if first {
+			open = cmp.Or(open, from)
+			if in.State != nil && *in.State == state && state != "" {
+				ofState = cmp.Or(ofState, from)
 			}
 		}
-		if latest == nil {
-			latest = from
-		}
-		if open == nil && len(from.Retries) == 0 {
-			open = from
+	}
+	return cmp.Or(open, latest)
+}
+
+func (in *InputRequired) asksAny(keys jsonvalue.Object) bool {
+	for key := range keys {
+		if _, asked := in.Requests[key]; asked {
+			return true
 		}
 	}
-	if open != nil {
-		return open
-	}
-	return latest
+	return false
 }
 
 // addInputRequired adds a result that asks for input to the request that it answers.

@@ -46,6 +46,8 @@ type Session struct {
 	Omitted bool
 	// Fault is an error of the harness about the whole session, which does not count against the client; "" for none.
 	Fault string
+	// Strangers is how many requests came without the path of our URLs; "" for none.
+	Strangers string
 	// Supports holds the features that the client announced.
 	Supports map[string]bool
 	// Ended is how the client ended; nil if unknown.

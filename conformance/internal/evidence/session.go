@@ -66,6 +66,8 @@ func (s *Session) addSessionMark(m *trace.Mark) {
 	case m == nil:
 	case m.Name == trace.MarkHarnessError:
 		s.Fault = m.Text
+	case m.Name == trace.MarkStrangers:
+		s.Strangers = m.Text
 	case m.Name == trace.MarkSupports:
 		s.Supports[m.Text] = true
 	}

@@ -23,33 +23,31 @@ func Traces(
 	scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check.Scenario, *check.Check) bool,
 ) (*report.Results, error) {
 	rs := &report.Results{Format: report.Format, Results: []report.Result{}}
-	var revisions []server.Revision
-	sessions := map[server.Revision][]*evidence.Session{}
-	for i, s := range decodeAll(traces) {
-		t := traces[i]
-		if !slices.Contains(revisions, s.Revision) {
-			revisions = append(revisions, s.Revision)
-		}
-		sessions[s.Revision] = append(sessions[s.Revision], s)
+	played := map[string][]*trace.Trace{}
+	for _, t := range traces {
+		played[t.Header.Revision] = append(played[t.Header.Revision], t)
 		rs.Tool, rs.Client, rs.Seed, rs.Transport = t.Header.Tool, t.Header.Client, t.Header.Seed, t.Header.Transport
 	}
-	slices.Sort(revisions)
-	for _, revision := range revisions {
+	unmarked := 0
+	for _, of := range slices.Sorted(maps.Keys(played)) {
+		revision := server.Revision(of)
+		sessions := decodeAll(played[of]) // one revision at a time: what is decoded takes more memory than the traces
 		var judged []check.Judged
-		evidence.NoteRun(sessions[revision])
-		if begun := without(sessions[revision], func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
+		evidence.NoteRun(sessions)
+		if begun := without(sessions, func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
 			begun = sameRevision(begun)
 			judged = client.Judge(revision, begun)
 			if evidence.AllSpokeOtherRevision(begun) {
-				noteOtherRevision(sessions[revision], begun[0].Tried)
+				noteOtherRevision(sessions, begun[0].Tried)
 			}
-		} else if sessions[revision][0].Omitted {
-			judged = append(judged, client.NothingPlayed(revision, sessions[revision][0]))
+		} else if sessions[0].Omitted {
+			judged = append(judged, client.NothingPlayed(revision, sessions[0]))
 		}
 		for i := range scenarios {
-			judged = append(judged, check.JudgeScenario(&scenarios[i], revision, sessions[revision], wanted)...)
+			judged = append(judged, check.JudgeScenario(&scenarios[i], revision, sessions, wanted)...)
 		}
 		client.NamePrerequisite(judged)
+		unmarked += client.Unmarked(sessions)
 		for _, j := range judged {
 			rs.Results = append(rs.Results, j.Result)
 		}
@@ -58,7 +56,7 @@ func Traces(
 		return nil, errors.New("nothing to judge: the traces have no session")
 	}
 	client.RequireSomeRevision(rs)
-	rs.Notes = client.Notes(slices.Concat(slices.Collect(maps.Values(sessions))...))
+	rs.Notes = client.Notes(unmarked)
 	rs.Count()
 	return rs, nil
 }

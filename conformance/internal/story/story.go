@@ -25,13 +25,13 @@ const Answer = "Paris – \"la Ville Lumière\" 🗼\n\n\tトウ, and a backslas
 // Once is a case of one sampling request. The model answers by the rule.
 func Once(id string, ask func(*server.Session) any, rule *llm.Rule) harness.Case {
 	return harness.Case{ID: id, Handler: func(s *server.Session) (any, error) { return s.Sample(ask(s)) },
-		Script:  func(string) []*llm.Rule { return llm.Script(rule) },
+		Script:  func(string) []*llm.Rule { return []*llm.Rule{rule} },
 		Barrier: true} // its answer shows whether a client refuses this case or everything
 }
 
 // Says is a script with one answer.
 func Says(text string) func(string) []*llm.Rule {
-	return func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text(text))) }
+	return func(string) []*llm.Rule { return []*llm.Rule{llm.When().Reply(llm.Text(text))} }
 }
 
 // Turn matches the model's nth turn since the question of the case with the mark. What the host and its model said

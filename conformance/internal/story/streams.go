@@ -18,7 +18,7 @@ const Said = "Delivered."
 // Delivered completes a case with a barrier, in which the model has one answer.
 func Delivered(c harness.Case, handler server.Handler) harness.Case {
 	c.Barrier, c.Handler = true, handler
-	c.Script = func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text(Said))) }
+	c.Script = func(string) []*llm.Rule { return []*llm.Rule{llm.When().Reply(llm.Text(Said))} }
 	return c
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // What a form of the reference does by itself: its dialect leaves it no choice. The self-test plays all forms.
-var ofTheReference = []string{"blank-texts", "text-before-uses", "images-before-text", "image-types",
+var ofTheReference = []string{"blank-texts", "text-before-uses", "image-types",
 	"medium-as-base64",
 	"structured-beside-texts", "empty-values", "empty-results", "gemini-numbers", "choice-of-one-tool", "choice-of-ollama",
 	"thinking", "refused-texts", "several-replies"}

@@ -33,7 +33,10 @@ var anthropicEdits = edits{
 				messages = append(messages, m)
 				return
 			}
-			for _, b := range m["content"].([]any) {
+			for i, b := range m["content"].([]any) {
+				if i > 0 { // the API combines consecutive messages of a role
+					messages = append(messages, object{"role": "assistant", "content": "And the next?"})
+				}
 				messages = append(messages, object{"role": m["role"], "content": []any{b}})
 			}
 		})(body)

@@ -152,7 +152,18 @@ var basicEdits = edits{
 			eachBlock(kind, unset("_meta"))(p)
 		}
 	}),
-	"refuses-all-servers": refuses(func(s *Sample) bool { return s.Asked["includeContext"] == "allServers" }),
+	"refuses-all-servers": just(Edit{
+		Declared: func(c object) {
+			if sampling := member(c, "sampling"); sampling != nil {
+				sampling["context"] = object{}
+			}
+		},
+		Asked: func(s *Sample) {
+			if s.Asked["includeContext"] == "allServers" {
+				s.Refuse(codeInvalidParams, "not this one")
+			}
+		},
+	}),
 	"remembers":           remembers,
 	"first-system-prompt": firstSystemPrompt,
 }

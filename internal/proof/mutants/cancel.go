@@ -39,6 +39,13 @@ var cancelEdits = edits{
 			m.Before(cancels(id))
 		}
 	}),
+	"cancels-by-digits": onCancel(func(w *Wire, m *Message) {
+		for _, id := range w.Running() {
+			if m.Params()["requestId"] == Key(id) {
+				m.Before(cancels(id))
+			}
+		}
+	}),
 	"refuses-strange-cancel": onCancel(func(w *Wire, m *Message) {
 		if seen, _ := w.Seen(m.Params()["requestId"]); !seen && isID(m.Params()["requestId"]) {
 			w.sendError(m.Params()["requestId"], codeInvalidParams)

@@ -11,5 +11,11 @@ var clientEdits = edits{
 		w.Die("a failure after all went well")
 		return err
 	}}),
+	"calls-one-tool": in(func(m *Message) {
+		if m.Answers("tools/list") {
+			tools, _ := m.Result()["tools"].([]any)
+			m.Result()["tools"] = tools[:min(1, len(tools))]
+		}
+	}),
 	"declares-nothing": just(Edit{Env: func(env *harness.Env) { env.Declare = []byte("{}") }}),
 }

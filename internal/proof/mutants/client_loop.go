@@ -91,7 +91,7 @@ var clientLoopEdits = edits{
 	}),
 	"loop-without-timeout": loopOption(func(l *client.Loop, w *Wire) { l.Timeout = -1 }, nil),
 	"loop-asks-nobody": loopOption(func(l *client.Loop, w *Wire) {
-		l.Confirm = func(context.Context, client.ToolUse) error {
+		l.Confirm = func(context.Context, client.LoopUse) error {
 			w.Fire()
 			return nil
 		}

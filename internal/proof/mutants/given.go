@@ -11,6 +11,33 @@ import (
 
 // givenEdits damage what the model is given only under a condition: in the history, in later rounds, in media.
 var givenEdits = edits{
+	"refuses-bare-uses":    refuses(asksWith(func(m object) bool { return isBare(m, "tool_use") })),
+	"refuses-bare-results": refuses(asksWith(func(m object) bool { return isBare(m, "tool_result") })),
+	"refuses-empty-results": refuses(asksWith(func(m object) bool {
+		return slices.ContainsFunc(ofType(m["content"], "tool_result"), func(b object) bool {
+			content, several := b["content"].([]any)
+			return several && len(content) == 0
+		})
+	})),
+	"refuses-text-after-uses": refuses(asksWith(func(m object) bool {
+		content, _ := m["content"].([]any)
+		if len(content) == 0 {
+			return false
+		}
+		last, _ := content[len(content)-1].(object)
+		return len(ofType(content, "tool_use")) > 0 && last["type"] == "text"
+	})),
+	"undefined-results": params(eachBlock("tool_result", func(b object) {
+		if content, _ := b["content"].([]any); len(content) == 0 {
+			b["content"] = []any{object{"type": "text", "text": "undefined"}}
+		}
+	})),
+	"first-description-in-front": params(func(p object) {
+		if tools, _ := p["tools"].([]any); len(tools) > 1 {
+			first, _ := tools[0].(object)
+			eachItem(tools[1:], func(t object) { t["description"] = text(first, "description") + "\n" + text(t, "description") })
+		}
+	}),
 	"one-result-for-all": params(eachMessage(func(m object) {
 		results := ofType(m["content"], "tool_result")
 		for _, b := range results[min(1, len(results)):] {
@@ -135,6 +162,14 @@ var givenEdits = edits{
 		}
 	}),
 }
+
+// asksWith says which samples have such a message.
+func asksWith(is func(m object) bool) func(*Sample) bool {
+	return func(s *Sample) bool { return slices.ContainsFunc(jsonvalue.Messages(s.Asked), is) }
+}
+
+// isBare reports whether the content of a message is a single block of a type, and not an array.
+func isBare(m object, kind string) bool { return member(m, "content")["type"] == kind }
 
 func later(f func(object)) func(*Wire) Edit {
 	return params(func(p object) {

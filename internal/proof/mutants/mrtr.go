@@ -95,6 +95,20 @@ var mrtrEdits = edits{
 			p["arguments"] = object{"again": true}
 		}
 	}),
+	"retries-without-arguments": retry(func(_ *Call, p object) {
+		if p["arguments"] != nil {
+			p["arguments"] = object{}
+		}
+	}),
+	"repeats-responses": func(*Wire) Edit {
+		var last any
+		return Edit{Retry: func(c *Call, p object) {
+			if p["inputResponses"] == nil && c.Retries > 0 && last != nil {
+				p["inputResponses"] = last
+			}
+			last = p["inputResponses"]
+		}}
+	},
 	"retries-twice": in(func(m *Message) {
 		if m.IsResponse() && m.Request != nil && m.Request.Call() != nil && m.Request.Call().Retries > 0 {
 			m.Wire.Request(m.Request.Method(), m.Request.Params())

@@ -56,9 +56,10 @@ func (m *Message) IsRequest() bool { return m.Method() != "" && m.Body["id"] != 
 func (m *Message) IsResponse() bool { return m.Method() == "" }
 
 // nested reports whether the message calls a tool for the model, in a loop of the client's own. Its other calls have no
-// arguments.
+// arguments but those of the environment.
 func (m *Message) nested() bool {
-	return m.Method() == "tools/call" && len(member(m.Params(), "arguments")) > 0
+	return m.Method() == "tools/call" && len(member(m.Params(), "arguments")) > 0 &&
+		m.Wire.Env.Arguments[text(m.Params(), "name")] == nil
 }
 
 // Answers reports whether the message is a response to a request of one of the methods.

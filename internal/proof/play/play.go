@@ -31,11 +31,11 @@ func (s *Setting) Suite(client func(context.Context, harness.Env) error) *confor
 		options = append(options, harness.Agent())
 	}
 	return &conformance.Suite{Client: harness.InProcess(client, options...), Revisions: []server.Revision{s.Revision},
-		Seed: 1, Bubble: inVirtualTime}
+		Seed: 1, Bubble: InVirtualTime}
 }
 
-// inVirtualTime runs a function in a bubble. The command has no test, and needs none: nothing in the bubble uses it.
-func inVirtualTime(f func()) { synctest.Test(new(testing.T), func(*testing.T) { f() }) }
+// InVirtualTime runs a function in a bubble. The command has no test, and needs none: nothing in the bubble uses it.
+func InVirtualTime(f func()) { synctest.Test(new(testing.T), func(*testing.T) { f() }) }
 
 // Growing returns the first n cases, and then, for each further number, those up to it that were not there before.
 func Growing(cases []string, n ...int) iter.Seq[[]string] {

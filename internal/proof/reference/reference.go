@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Models of the two generations of Gemini whose APIs differ.
@@ -54,7 +55,7 @@ func (c Config) Complete() Config {
 }
 
 // Client returns the client as a function for [harness.InProcess]. It calls the tools of the environment, or all that
-// are listed, once each with {}, then gets the prompts and reads the resources. Error responses of the server are
+// are listed, once each, then gets the prompts and reads the resources. Error responses of the server are
 // outcomes, not errors.
 func Client(config Config) func(context.Context, harness.Env) error {
 	if config.Host {
@@ -87,7 +88,7 @@ func (c Config) prepare(env *harness.Env) (client.Options, model.Options) {
 		return asked.Sample(ctx, params)
 	}
 	if c.Loop {
-		o.Loop = &client.Loop{Timeout: env.Timeout, Confirm: func(context.Context, client.ToolUse) error {
+		o.Loop = &client.Loop{Timeout: env.Timeout, Confirm: func(context.Context, client.LoopUse) error {
 			if env.Decision == harness.DeclineTools {
 				return errDeclined
 			}
@@ -147,7 +148,7 @@ func callAll(ctx context.Context, c *client.Client, env *harness.Env) error {
 	}
 	for _, name := range names {
 		ctx, _, done := env.Call(ctx, name) // ctx ends if the client is to abandon the call
-		_, err := c.CallTool(ctx, name, nil)
+		_, err := c.CallTool(ctx, name, argumentsOf(env, name))
 		err = report(env, name, err)
 		if done(); err != nil {
 			return err
@@ -166,6 +167,11 @@ func callAll(ctx context.Context, c *client.Client, env *harness.Env) error {
 		}
 	}
 	return nil
+}
+
+func argumentsOf(env *harness.Env, tool string) map[string]any {
+	arguments, _ := jsonvalue.ReadObject(env.Arguments[tool]) // nil for none
+	return arguments
 }
 
 // report reports how a call ended. It returns the error of a call after which the client cannot continue.

@@ -10,6 +10,7 @@ import (
 
 	mcp "github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
@@ -49,7 +50,9 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 			}
 		}}),
 	edited("one-at-a-time", "refuses a sampling request while it handles another one",
-		"refusal", "cancel consent parallel", oneAtATime),
+		"refusal", "cancel consent parallel", oneAtATime, having(server.Revision.HasPrimingEvents)),
+	edited("ten-a-minute", "serves ten samples a minute", "rate-limit", "basic tool-use", tenAMinute,
+		having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
 	edited("one-model", "has one model and says so", "model-choice", "basic/hints",
 		mutants.Edit{
 			Env:    func(env *harness.Env) { env.Announce(harness.OneModel) },
@@ -150,6 +153,27 @@ var oneAtATime = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *
 			return nil, &mcp.Error{Code: -32000, Message: "another request is in progress"}
 		}
 		defer func() { <-free }()
+		return ask(ctx, params)
+	}
+}}
+
+// tenAMinute refuses a sampling request within a minute of ten others.
+var tenAMinute = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+	ask := o.Sampling
+	var mu sync.Mutex
+	var served []time.Time
+	o.Sampling = func(ctx context.Context, params object) (object, error) {
+		mu.Lock()
+		served = slices.DeleteFunc(served, func(t time.Time) bool { return time.Since(t) > time.Minute })
+		full := len(served) == 10
+		if !full {
+			served = append(served, time.Now())
+		}
+		mu.Unlock()
+		if full {
+			w.Fire()
+			return nil, &mcp.Error{Code: -32000, Message: "rate limit exceeded: 10 samples per minute"}
+		}
 		return ask(ctx, params)
 	}
 }}

@@ -114,6 +114,32 @@ var chatVariations = of(reference.Config{}, "chat-",
 			hello := user("You speak for a server of mine.")
 			body["messages"] = slices.Insert(array(body["messages"]), 1, any(hello))
 		})),
+	v("framed-results", "puts a frame around each tool result", "labelled-results", results,
+		eachRole("tool", func(m object) {
+			editText(m, func(text string) string { return "<untrusted>\n" + text + "\n</untrusted>" })
+		})),
+	v("reminder", "puts a reminder of its own behind the conversation", "own-reminder", prompts,
+		func(body object) {
+			if messages := array(body["messages"]); messages[len(messages)-1].(object)["role"] == "user" {
+				body["messages"] = append(messages, user("Reminder: answer in the language of the user."))
+			}
+		}),
+	v("texts-first", "puts the texts of a message before its image", "images-before-text", "basic parallel",
+		eachRole("user", func(m object) {
+			if parts := objects(m["content"]); len(parts) > 1 {
+				slices.SortStableFunc(array(m["content"]), func(a, b any) int {
+					media := map[bool]int{true: 1}
+					return media[text(a.(object), "type") != "text"] - media[text(b.(object), "type") != "text"]
+				})
+			}
+		})),
+	v("no-examples", "leaves examples out of schemas", "annotations", tools,
+		eachFunction(func(function object) {
+			_, properties := parameters(function)
+			for _, property := range properties {
+				delete(property.(object), "examples")
+			}
+		})),
 	v("results-in-json", "wraps each tool result in JSON", "results-in-json", results,
 		eachRole("tool", func(m object) {
 			editText(m, func(text string) string { return string(jsonvalue.Marshal(object{"result": text})) })

@@ -54,14 +54,19 @@ var resultVariations = of(reference.Config{}, "result-",
 				}
 			}
 		}}, withTools),
+	edited("no-context", "refuses to include context, which it does not declare", "include-context", "basic/context",
+		mutants.Edit{Asked: func(s *mutants.Sample) {
+			if context := text(s.Asked, "includeContext"); context != "" && context != "none" {
+				s.Refuse(-32602, "includeContext: sampling.context is not declared")
+			}
+		}}, func(v *Variation) { v.Whole = true }),
 	edited("extra-members", "adds members to its results", "extra-members", "basic tool-use parallel mrtr tasks consent",
 		result(func(r object) {
 			meta(r)["com.example/trace"] = "1"
 			r["usage"] = object{"tokens": 3}
 		})),
-	edited("no-stop-reason", "gives no stop reasons", "stop-reasons", "basic tool-use parallel provider-errors",
-		result(func(r object) { delete(r, "stopReason") }),
-		warns("tool-use/stop-reason-tooluse", "provider-errors/refusal-told")),
+	edited("no-stop-reason", "gives no stop reasons", "stop-reasons", "basic tool-use parallel",
+		result(func(r object) { delete(r, "stopReason") })),
 	edited("own-stop-reasons", "gives its own stop reasons", "stop-reasons", "basic tool-use parallel provider-errors",
 		result(func(r object) { r["stopReason"] = "done" }), warns("tool-use/stop-reason-tooluse")),
 	edited("token-in-call", "sends a progress token and metadata with each call of a tool",

@@ -10,12 +10,13 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        "basic",
 	Purpose:   "one question and its answer, with everything that a question can have",
 	Revisions: check.AllRevisions(),
@@ -28,7 +29,8 @@ var Scenario = check.Scenario{
 		hintsRespected, hintsInOrder, hintSubstring, hintsOverNumbers, media,
 		metaPreserved,
 	},
-}
+}, []string{"truncated", "empty", "tuned", "hints", "extras", "blocks", "thinking"},
+	story.ToolsOffered, story.SecondRound)
 
 // plain are the cases with a question that every client answers.
 var plain = []string{"question", "truncated"}

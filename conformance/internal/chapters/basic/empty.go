@@ -9,6 +9,6 @@ import (
 var empty = harness.Case{
 	ID:      "basic/empty",
 	Handler: asks("Say nothing at all."),
-	Script:  func(string) []*llm.Rule { return llm.Script(llm.When().Reply()) },
+	Script:  func(string) []*llm.Rule { return []*llm.Rule{llm.When().Reply()} },
 	Barrier: true,
 }

@@ -20,7 +20,7 @@ var truncated = harness.Case{
 		return s.Sample(ask)
 	},
 	Script: func(string) []*llm.Rule {
-		return llm.Script(llm.When().Reply(llm.Text("Once upon a time there")).StopReason(llm.StopMaxTokens))
+		return []*llm.Rule{llm.When().Reply(llm.Text("Once upon a time there")).StopReason(llm.StopMaxTokens)}
 	},
 	Barrier: true,
 }
@@ -48,7 +48,7 @@ var failing = harness.Case{
 	ID: "basic/failing", Revisions: withRequests,
 	Handler: asks("What is the answer?"),
 	Script: func(string) []*llm.Rule {
-		return llm.Script(llm.When().Fail(&llm.Error{Status: 400, Message: "the scripted model refuses this conversation"}))
+		return []*llm.Rule{llm.When().Fail(&llm.Error{Status: 400, Message: "the scripted model refuses this conversation"})}
 	},
 	Barrier: true,
 }

@@ -124,7 +124,7 @@ var hintsRespected = check.Check{
 	Statements: []string{"sampling/23"},
 	Cause:      "the client does not read modelPreferences, or has only one model",
 	Fix: "Call the first model whose name contains a hint, or an equivalent model of your own. " +
-		"Announce one-model if the client has only one.",
+		"Declare one-model if the client has only one.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models := modelsCalled(e)
 		if own := models[RoundNothing]; models[roundSmall] == own && models[roundLarge] == own {
@@ -132,7 +132,8 @@ var hintsRespected = check.Check{
 				return check.NotApplicable("the client announces that it has one model: %q", own)
 			}
 			return showRounds(check.Fail("expected hints to change the called model, found %q with and without hints: "+
-				"respect them, or declare one-model (Env.Announce)", own), e, RoundNothing, roundSmall, roundLarge)
+				"respect them or, if it has one model, %s", own, check.HowToDeclare(e.Session, harness.OneModel)), e, RoundNothing, roundSmall,
+				roundLarge)
 		}
 		return showRounds(check.Pass("hints change which model is called"), e, roundSmall, roundLarge)
 	},

@@ -83,7 +83,8 @@ var (
 	audio = showing("basic/audio", server.Audio("audio/wav", Silence), dialect.Audio)
 )
 
-// The same with a conversation before it and, if the client declares them, tools that the model must not use.
+// The image in a later turn. With sampling.tools it is in one message with the question, beside a tool that the model
+// must not use; without, it is a message of its own.
 var imageLater = func() harness.Case {
 	c := showing("basic/image-later", nil, dialect.Image)
 	c.Handler = func(s *server.Session) (any, error) {

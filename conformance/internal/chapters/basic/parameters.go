@@ -35,11 +35,11 @@ var tuned = harness.Case{
 		return s.Sample(ask)
 	},
 	Script: func(string) []*llm.Rule {
-		return llm.Script(
+		return []*llm.Rule{
 			llm.When(llm.LastUser("to three")).Reply(llm.Text("One, two, ")).StopReason(llm.StopStopSequence).
 				Stream(llm.TextBesideFinish),
 			llm.When().Reply(llm.Text("One, two, three, four.")),
-		)
+		}
 	},
 }
 

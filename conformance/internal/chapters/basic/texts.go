@@ -27,10 +27,10 @@ var long = harness.Case{
 		return s.Sample(s.Ask(longText(100 << 10)))
 	},
 	Script: func(string) []*llm.Rule {
-		return llm.Script(
-			llm.When(llm.LastUser("at length")).Reply(llm.Text(longText(1<<20))),
+		return []*llm.Rule{
+			llm.When(llm.LastUser("at length")).Reply(llm.Text(longText(1 << 20))),
 			llm.When().Reply(llm.Text("That was long.")),
-		)
+		}
 	},
 }
 

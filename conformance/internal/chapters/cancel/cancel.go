@@ -18,7 +18,7 @@ import (
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        "cancel",
 	Purpose:   "sampling requests that the server cancels, and calls that the client abandons",
 	Revisions: check.AllRevisions(),
@@ -29,7 +29,8 @@ var Scenario = check.Scenario{
 		stopsWork, noAnswer, unknownID, finishedID, malformedCancel, cancelNotAnswered,
 		callerCancels, modelEnds, endedCall, noRetry, callCancelled, namesOwn, lateResponse,
 	},
-}
+}, []string{"in-flight", "unknown-request", "finished-request", "not-well-formed", "crossing", "call-while-sampling"},
+	story.ToolsOffered, story.SecondRound)
 
 // legacy are the revisions in which a server sends requests, and so cancels them.
 var legacy = check.Legacy

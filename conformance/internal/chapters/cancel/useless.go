@@ -3,6 +3,7 @@ package cancel
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -12,11 +13,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// The server cancels requests that it never sent.
+// runningAsText stands for the id of the request that runs beside the cancel, as a string in place of a number.
+const runningAsText = `"the running request"`
+
+// The server cancels requests that it never sent. One has the number of the running request as its text.
 var unknownRequest = gated("cancel/unknown-request", cancelUseless(func(json.RawMessage) []string {
 	return []string{
 		`{"requestId":987654321,"reason":"not needed"}`,
 		`{"requestId":"no-such-request","reason":"not needed"}`,
+		`{"requestId":` + runningAsText + `,"reason":"not needed"}`,
 	}
 }))
 
@@ -55,6 +60,7 @@ func cancelUseless(params func(first json.RawMessage) []string) func(*story.Gate
 				running, err := story.StartHeld(s, gate, ask, word)
 				if err == nil {
 					var waited bool
+					p = strings.Replace(p, runningAsText, `"`+string(running.ID())+`"`, 1)
 					waited, err = cancelBeside(s, p, func() { gate.Open(word) })
 					serial = serial || waited
 				}

@@ -44,7 +44,8 @@ var callCancelled = check.Check{
 	Levels:     check.Levels(report.Should, report.Must),
 	Statements: cancelsCall, Needs: []check.Need{abandoned},
 	Cause: "the client only stops listening, or closes the stream in a revision in which that is no cancel",
-	Fix:   "Send notifications/cancelled with the id of the call. In 2026-07-28 over HTTP, close the stream of the call.",
+	Fix: "Send notifications/cancelled with the id of the call. " +
+		"Since 2026-07-28 over HTTP, close the stream of the call.",
 	Judge: cancelsItsCall,
 }
 

@@ -35,7 +35,8 @@ func whyIdle(s *evidence.Session) idleness {
 			"Start the host in its mode for scripts (often -p, exec, run or --print), or give it a terminal with --pty."}
 	case question:
 		return idleness{fmt.Sprintf("it asks %q", line), "the host waits for a decision of its user",
-			"Answer with --answer 'PATTERN=TEXT', or use the host's setting that asks nothing."}
+			"Answer with --answer 'PATTERN=TEXT', or use the host's setting that asks nothing. If it does not " +
+				"read the answer, give it a terminal with --pty."}
 	case s.RefusedOwn() != nil && used == "":
 		return idleness{"its model refused its request: " + evidence.Clip(s.RefusedOwn().Why),
 			"the host's request is invalid for the provider", "Correct the request to the model, as the provider's error says."}
@@ -133,6 +134,13 @@ func showModel(v check.Verdict, s *evidence.Session) check.Verdict {
 	return v.Show(evidence.Place{Label: "model"}, "%s", strings.Join(lines, "\n"))
 }
 
+// stays reports whether a host waited for something after the last answer of its model, as for its next task.
+func stays(s *evidence.Session) bool {
+	open, last := latest(s)
+	return s.Host() && s.Ended != nil && s.Ended.Deadline && open == nil && last != nil && len(s.Own) > 0 &&
+		s.Own[len(s.Own)-1].Uses() == ""
+}
+
 // answersOwn returns the failure of a host whose answer to a sampling request is its model's answer to the host's own
 // conversation; nil for any other client.
 func answersOwn(s *evidence.Session) *check.Verdict {
@@ -155,19 +163,24 @@ func answersOwn(s *evidence.Session) *check.Verdict {
 	return nil
 }
 
-// Notes say how many requests of hosts belong to no sample. They are not judged.
-func Notes(sessions []*evidence.Session) []string {
+// Unmarked returns how many requests of hosts belong to no sample.
+func Unmarked(sessions []*evidence.Session) int {
 	requests := 0
 	for _, s := range sessions {
 		if s.Host() {
 			requests += len(s.Unmarked)
 		}
 	}
-	switch requests {
+	return requests
+}
+
+// Notes say how many requests of hosts belong to no sample ([Unmarked]). They are not judged.
+func Notes(unmarked int) []string {
+	switch unmarked {
 	case 0:
 		return nil
 	case 1:
 		return []string{"1 model request belongs to no sample; it is not judged"}
 	}
-	return []string{fmt.Sprintf("%d model requests belong to no sample; they are not judged", requests)}
+	return []string{fmt.Sprintf("%d model requests belong to no sample; they are not judged", unmarked)}
 }

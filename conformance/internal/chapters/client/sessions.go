@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -45,10 +46,14 @@ func unused(s *evidence.Session) check.Verdict {
 		return explainIdle(check.Fail("%s%s", neverUsed(s), s.WhyUnused()), s).In(s.Trace.Header.Cases[0].ID)
 	}
 	v := check.Fail("%s%s; %s", neverUsed(s), s.WhyUnused(), s.Ending())
+	if s.Strangers != "" && !s.Asked {
+		v = v.Because("requests to the host and port without the path of the URL were refused: "+s.Strangers,
+			"Use the whole URLs of the server and the model: replace no part of their paths.")
+	}
 	for _, p := range s.Refused {
 		v = v.Show(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
 	}
-	if !s.Asked && died {
+	if !s.Asked && died && s.Strangers == "" {
 		v = v.Because("the client ends before it connects", "Correct the error with which the client ends.")
 	}
 	if cases := s.Trace.Header.Cases; len(cases) > 0 {
@@ -190,19 +195,17 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 const otherEnds = 5
 
 func endsCleanly(sessions []*evidence.Session) check.Verdict {
-	var bad, slow, refused []*evidence.Session
-	early := ""
+	var bad, slow, refused, early []*evidence.Session
 	for _, s := range slices.DeleteFunc(slices.Clone(sessions), mayFail) {
-		switch n := replayed(s); {
+		switch {
 		case s.Unfinished():
 			slow = append(slow, s)
 		case evidence.EndedByItself(s.Ended) && !s.Ended.Clean() && s.RefusedOwn() != nil:
 			refused = append(refused, s)
 		case s.Ended == nil || !s.Ended.Clean():
 			bad = append(bad, s)
-		case n > 0:
-			early = fmt.Sprintf("; in one session it did not call %d of the %d tools, whose cases were played again",
-				n, len(s.Trace.Header.Cases))
+		case s.Trace.Whole && called(s) > 0 && called(s) < len(s.Trace.Header.Cases):
+			early = append(early, s)
 		}
 	}
 	switch {
@@ -217,8 +220,47 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 		own := s.RefusedOwn()
 		return check.NotObserved("the model refused a request of the client that belongs to no sampling request: %s; %s",
 			evidence.Clip(own.Why), s.Ending()).At(own.Place).ShowOutput(s)
+	case early != nil:
+		at := max(0, slices.IndexFunc(early, func(s *evidence.Session) bool { return !s.Host() && !troubled(s) }))
+		return endsEarly(early[at])
 	}
-	return check.Pass("the client ended by itself, with success%s", early)
+	return check.Pass("the client ended by itself, with success")
+}
+
+// called counts the cases of which nothing is missing: those whose tool was called, and those that other requests start.
+func called(s *evidence.Session) int {
+	n := 0
+	for _, c := range s.Trace.Header.Cases {
+		if c.Carrier != "" || slices.ContainsFunc(s.Calls[c.ID], func(ev *evidence.Case) bool { return ev.Called }) {
+			n++
+		}
+	}
+	return n
+}
+
+// troubled reports whether a client may have had a reason to end: a call without an end, a sampling request without a
+// response (which other checks fail), or a server that refused or broke something.
+func troubled(s *evidence.Session) bool {
+	open, last := latest(s)
+	unanswered := func(r *evidence.Round) bool { return len(r.Answers) == 0 }
+	return open != nil || last != nil && slices.ContainsFunc(last.Rounds, unanswered) || slices.ContainsFunc(s.Trace.Events, func(e trace.Event) bool {
+		f := e.Frame
+		return f != nil && (f.Hostile || f.Lost || f.HTTP != nil && f.HTTP.Status >= http.StatusBadRequest)
+	})
+}
+
+// endsEarly is the verdict for a client that ended with success before it had called every tool. A host may limit the
+// calls of one task.
+func endsEarly(s *evidence.Session) check.Verdict {
+	missing, all := len(s.Trace.Header.Cases)-called(s), len(s.Trace.Header.Cases)
+	if s.Host() || troubled(s) {
+		return check.Pass("the client ended by itself, with success; in one session it did not call %d of the %d tools, whose "+
+			"cases were played again", missing, all)
+	}
+	v := check.Fail("expected calls of all %d tools of the session before the client ends with success, found %d%s", all,
+		all-missing, whereItEnded(s))
+	return v.Because("the client ends after its first call, or limits the number of calls",
+		"Call every tool of tools/list. Then exit with status 0 (return nil).").ShowOutput(s)
 }
 
 // usedServer reports whether the client used the server. Of any other, client/connects says how it ended.
@@ -233,7 +275,61 @@ func endsBadly(bad []*evidence.Session, sessions int) check.Verdict {
 	for _, s := range bad[1:min(len(bad), 1+otherEnds)] {
 		v = v.Show(evidence.Place{Label: "also"}, "%s: %s%s", s.Trace.Header.Cases[0].ID, s.Ending(), whereItEnded(s))
 	}
-	return v.In(endsIn(bad[0])).ShowOutput(bad[0])
+	if stays(bad[0]) {
+		v = v.Because("the host waits for its next task after the last answer of its model",
+			"End it with --stdin-after '{done}', which closes its standard input then. If that is not enough, add "+
+				"--stdin EXIT with the line that ends it, such as /exit, and --pty if it reads from a terminal.")
+	}
+	if closed := unresumed(bad[0]); closed != nil {
+		v.Message += "; the server closed its stream, and no GET with Last-Event-ID asked for the rest (see " +
+			"transport/reconnects)"
+		v = v.Because("the client waits for the rest of a stream that ended early, and does not resume it",
+			"If a stream ends without the response, send a GET with the id of its last event as Last-Event-ID.").
+			Show(evidence.Place{Ref: closed.Ref()}, "the end of the connection, last event %s", closed.Frame.Event)
+	}
+	return showLast(v.In(endsIn(bad[0])), bad[0]).ShowOutput(bad[0])
+}
+
+// showLast adds, for a client that hung, the last message of the call that was open: the next one is what is missing.
+func showLast(v check.Verdict, s *evidence.Session) check.Verdict {
+	open, _ := latest(s)
+	if s.Ended == nil || !s.Ended.Deadline || open == nil {
+		return v
+	}
+	for _, e := range slices.Backward(s.Trace.Events) {
+		at := evidence.Place{Ref: e.Ref()}
+		switch {
+		case e.Case != open.Case.ID:
+		case e.Frame != nil && len(e.Frame.Raw) > 0 && e.Frame.Dir == trace.FromClient:
+			return v.ShowAs("client sent last", at, "%s", e.Frame.Raw)
+		case e.Frame != nil && len(e.Frame.Raw) > 0:
+			return v.ShowAs("server sent last", at, "%s", e.Frame.Raw)
+		case e.End != nil:
+			return v.ShowAs("model answered last", at, "status %d", e.End.Status)
+		case e.Request != nil:
+			return v.ShowAs("model received last", at, "%s", e.Request.Body)
+		}
+	}
+	return v
+}
+
+// unresumed returns the end of a stream that the server closed early, if the client hung and never asked for the rest.
+func unresumed(s *evidence.Session) *trace.Event {
+	var closed *trace.Event
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		switch f := e.Frame; {
+		case f == nil:
+		case f.Closed && f.Dir == trace.ToClient && f.Event != "":
+			closed = e
+		case closed != nil && f.HTTP != nil && f.Session == closed.Frame.Session && f.HTTP.Header["Last-Event-Id"] != "":
+			return nil
+		}
+	}
+	if s.Ended == nil || !s.Ended.Deadline {
+		return nil
+	}
+	return closed
 }
 
 // replayed counts the cases that were played again in another session.

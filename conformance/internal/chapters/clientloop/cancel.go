@@ -51,10 +51,10 @@ func cancelling(id string, model bool) harness.Case {
 			}
 			return harness.Stage{Tools: []server.Tool{tool}, Settled: func(ctx context.Context) { h.gate.Idle(ctx) },
 				Handler: func(s *server.Session) (any, error) { return h.play(s, tool, model) },
-				Rules: llm.Script(llm.When(llm.LastUser("fish")).Reply(llm.Text("A herring.")).Optional(),
+				Rules: []*llm.Rule{llm.When(llm.LastUser("fish")).Reply(llm.Text("A herring.")).Optional(),
 					llm.When(llm.Turn(1)).ReplyFunc(offering([]server.Tool{tool}, func(*llm.Request) []llm.Block {
 						return []llm.Block{at(tool.Name, "Hull")}
-					})), last)}
+					})), last}}
 		}}
 }
 

@@ -30,12 +30,12 @@ var Mile = story.Gauge("loop_mile", "What there is to see at a milestone",
 var endless = func() harness.Case {
 	c := loopCase("endless", story.Object{"maxIterations": Hinted}, []server.Tool{Mile}, "Walk until you see something.")
 	c.Script = func(string) []*llm.Rule {
-		return llm.Script(llm.When().ReplyFunc(offering([]server.Tool{Mile}, func(r *llm.Request) []llm.Block {
+		return []*llm.Rule{llm.When().ReplyFunc(offering([]server.Tool{Mile}, func(r *llm.Request) []llm.Block {
 			if r.Turn() > MostIterations {
 				return said("There is nothing to see.")
 			}
 			return []llm.Block{at("loop_mile", fmt.Sprintf("mile %d", r.Turn()))}
-		})))
+		}))}
 	}
 	return c
 }()

@@ -31,7 +31,7 @@ var declinedAfter = check.Check{
 	Levels:     check.Should, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the client returns the answer before the user has seen it, or quotes it in the error",
 	Fix: "Show the answer first. If the user declines it, return an error that does not quote it. " +
-		"In 2026-07-28 do not retry the call.",
+		"Since 2026-07-28 do not retry the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if len(r.CompletedCalls()) == 0 && len(e.Session.Unmarked) == 0 {

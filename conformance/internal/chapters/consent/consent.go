@@ -9,11 +9,12 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        "consent",
 	Purpose:   "the user declines a request or an answer, or many requests arrive at once",
 	Revisions: check.AllRevisions(),
@@ -21,7 +22,7 @@ var Scenario = check.Scenario{
 	Checks: []check.Check{
 		declined, declinedCode, noModelCall, noMadeUpAnswer, declinedAfter, alive, burst,
 	},
-}
+}, []string{"request", "answer"}, story.ToolsOffered, story.SecondRound)
 
 // codeDeclined is the error code for a request that the user declined (2025-11-25, client/sampling#error-handling).
 const codeDeclined = -1
@@ -34,10 +35,9 @@ func userDecides(e *evidence.Case) *check.Verdict {
 	if e.Session.Supports[harness.Decisions] || slices.ContainsFunc(r.Answers, declines) {
 		return nil
 	}
-	return check.Instead(check.Unsupported("unknown whether the client asked a user: follow decision in " +
-		"MCP_CONFORMANCE_CONTEXT (Env.Decision), and declare that (--has decisions, Env.Announce); or answer its question: " +
-		"--answer 'PATTERN=YES|NO'").
-		At(r.Asked))
+	return check.Instead(check.Unsupported("unknown whether the client asked a user: follow decision in "+
+		"MCP_CONFORMANCE_CONTEXT, and %s; or answer its question: --answer 'PATTERN=YES|NO'",
+		check.HowToDeclare(e.Session, harness.Decisions)).At(r.Asked))
 }
 
 // refusal is what a case expects in which the user declines.

@@ -29,7 +29,7 @@ var declined = check.Check{
 	Levels:     check.Should, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the client asks no user, or does not wait for the decision",
 	Fix: "Ask the user before you call the model. If the user declines, return an error (-1). " +
-		"In 2026-07-28 do not retry the call.",
+		"Since 2026-07-28 do not retry the call.",
 	Judge: check.Refused,
 }
 
@@ -57,7 +57,7 @@ var noMadeUpAnswer = check.Check{
 	Rule:   "The client does not invent an answer to a request that the user declines",
 	Levels: check.Robust, Requests: 1, Needs: []check.Need{userDecides},
 	Cause: "the sampling handler returns a message which says that the user declined",
-	Fix:   "Return an error from the sampling handler. In 2026-07-28 do not retry the call.",
+	Fix:   "Return an error from the sampling handler. Since 2026-07-28 do not retry the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		switch a := r.Result(); {

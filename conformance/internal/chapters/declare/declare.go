@@ -50,10 +50,10 @@ var samplingRule = []string{"sampling/capabilities", "sampling/06"}
 
 // callsTools is a model that calls a tool if it is offered one.
 func callsTools(string) []*llm.Rule {
-	return llm.Script(
+	return []*llm.Rule{
 		llm.When(llm.Offers("get_weather")).Reply(llm.Call("get_weather", `{"city":"Paris"}`)),
 		llm.When().Reply(llm.Text("A long one.")),
-	)
+	}
 }
 
 // showDeclared shows the capabilities in a request of the client.

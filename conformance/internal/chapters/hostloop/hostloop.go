@@ -9,7 +9,9 @@ package hostloop
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -17,6 +19,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/offered"
 )
 
@@ -38,7 +41,7 @@ func mistake(id string, tool server.Tool, turns ...[]llm.Block) harness.Case {
 	return harness.Case{ID: check.HostLoopPrefix + id, Isolated: true, Barrier: true, HostTurns: turns,
 		Tools:   []server.Tool{tool},
 		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Are you ready?")) },
-		Script:  func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("I am."))) }}
+		Script:  func(string) []*llm.Rule { return []*llm.Rule{llm.When().Reply(llm.Text("I am."))} }}
 }
 
 // uses is a turn in which the model uses a tool.
@@ -73,13 +76,30 @@ func notReached(e *evidence.Case) check.Verdict {
 	return check.NotObserved("the model of the host did not get to its mistake: %s", s.Ending())
 }
 
+// rustPanic is the exit status of a panic in Rust.
+const rustPanic = 101
+
+// lastWords match output that ends with what the runtime of Python, Node or Java reports of an uncaught exception. In the
+// middle of the output it may be a log of an exception that was handled.
+var lastWords = regexp.MustCompile(
+	`(^|\n)(  \+ Exception Group Traceback [^\n]*(\n [^\n]*)*` +
+		`|Traceback \(most recent call last\):\n([^\n]*\n)*?` +
+		`([\w.]+(Error|Exception|Group|Exit)|\w+(\.\w+)+)(: [^\n]*)?(\n +[^\n]*|\n\w+)*(\n +[^\n]*)?` +
+		`|Node\.js v\d[\d.]*|Exception in thread "main" [^\n]*(\n[ \t]+[^\n]*|\nCaused by: [^\n]*)*)\s*$`)
+
+// uncaught reports whether a host ended with an exception that it did not handle.
+func uncaught(p *trace.Process) bool {
+	return p.ExitCode == rustPanic ||
+		p.ExitCode != 0 && lastWords.MatchString(strings.ReplaceAll(p.Stdout+p.Stderr, "\r", ""))
+}
+
 // crashed returns the failure for a host that crashed, or was ended by the harness; nil for one that ended by itself.
 func crashed(e *evidence.Case, said *evidence.Exchange, what string) *check.Verdict {
 	s := e.Session
 	switch {
 	case s.Ended == nil:
 		return check.Instead(check.NotObserved("the trace does not say how the host ended"))
-	case evidence.EndedByItself(s.Ended):
+	case evidence.EndedByItself(s.Ended) && !uncaught(s.Ended):
 		return nil
 	case s.Ended.Deadline:
 		what += ", found that it hangs"

@@ -18,8 +18,8 @@ const MostRounds = 64
 var endless = harness.Case{ID: "loop/sixty-four-rounds", Barrier: true,
 	Handler: inTurn("How is the weather everywhere?", MostRounds, nil),
 	Script: func(string) []*llm.Rule {
-		return llm.Script(llm.When(withoutTools).Reply(llm.Text("That is all.")),
-			llm.When().Reply(story.Calls([]string{"Anywhere"})...))
+		return []*llm.Rule{llm.When(withoutTools).Reply(llm.Text("That is all.")),
+			llm.When().Reply(story.Calls([]string{"Anywhere"})...)}
 	}}
 
 var iterationLimit = check.Check{
@@ -66,7 +66,7 @@ var stopsWithError = check.Check{
 	Rule:   "Every request of a long loop gets a response; a client that stops early returns an error",
 	Levels: check.Robust, Requests: 1,
 	Cause: "the client's own loop ends without a response to the sampling request that is over the limit",
-	Fix:   "Return an error for the sampling request that is over the limit. In 2026-07-28, cancel the call.",
+	Fix:   "Return an error for the sampling request that is over the limit. Since 2026-07-28, cancel the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, how := stop(e)
 		if r == nil || how != "" {

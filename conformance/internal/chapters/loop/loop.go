@@ -53,19 +53,19 @@ func (t tour) words() []string {
 }
 
 // script is a model that asks for one city after the other, and then says the final text.
-func (t tour) script(mark string) []*llm.Rule { return t.rules(mark, llm.Any()) }
+func (t tour) script(mark string) []*llm.Rule { return t.rules(mark) }
 
 // rules are the script for one conversation. The model says something beside its second tool use.
-func (t tour) rules(mark string, conversation llm.Matcher) []*llm.Rule {
+func (t tour) rules(mark string, conversation ...llm.Matcher) []*llm.Rule {
 	var rules []*llm.Rule
 	for i, city := range t.Cities {
 		said := story.Calls([]string{city})
 		if i == 1 {
 			said = slices.Insert(said, 0, llm.Text("One moment, please. \n"))
 		}
-		rules = append(rules, llm.When(conversation, story.Turn(mark, i+1)).Reply(said...))
+		rules = append(rules, llm.When(append(slices.Clone(conversation), story.Turn(mark, i+1))...).Reply(said...))
 	}
-	return append(rules, llm.When(conversation).Reply(llm.Text(t.End)))
+	return append(rules, llm.When(conversation...).Reply(llm.Text(t.End)))
 }
 
 // inTurn is a loop of at most so many requests. It ends earlier if an answer has no tool use. Choices are the modes of

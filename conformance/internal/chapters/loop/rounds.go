@@ -113,12 +113,12 @@ var withoutTools = llm.MatcherFunc(func(r *llm.Request) error {
 // eager is a model that goes on as long as it may. In its last round it says its final text, and calls a tool beside
 // it if it may.
 func eager(mark string) []*llm.Rule {
-	return llm.Script(
+	return []*llm.Rule{
 		llm.When(story.Turn(mark, 1)).Reply(story.Calls([]string{"Paris"})...),
 		llm.When(story.Turn(mark, 2)).Reply(story.Calls([]string{"London"})...),
 		llm.When(withoutTools).Reply(llm.Text(TwoCities.End)),
 		llm.When().Reply(llm.Text(TwoCities.End), story.Calls([]string{"Rome"})[0]),
-	)
+	}
 }
 
 var lastRoundNone = check.Check{

@@ -146,7 +146,7 @@ func longText(p story.Object, at string) {
 // longString is the case of a text of longest bytes.
 const (
 	longString = "long-string"
-	longest    = 16 << 20
+	longest    = 6 << 20 // more than the limits of 1, 4 and 5 MB that servers and parsers have
 )
 
 // deepest is the number of levels of deep-nesting.
@@ -212,7 +212,7 @@ var Malformations = slices.Concat([]Malformation{
 		invalidSchema, misspelledType},
 	{"deep-nesting", question, "metadata", fmt.Sprintf("metadata has %d levels of nesting", deepest), valid,
 		set(story.Object{"deep": nested(deepest)})},
-	{longString, question, "messages[0].content.text", "the text has 16 MiB", valid, longText},
+	{longString, question, "messages[0].content.text", "the text has 6 MiB", valid, longText},
 })
 
 // field can have a wrong type. It has a name, a base, a path, and the types that are right or another malformation.

@@ -13,7 +13,7 @@ import (
 var validatesContent = []string{"sampling/22", "sampling/13"}
 
 const fixByValidation = "Validate the params against the schema before you call the model. Return -32602. " +
-	"In 2026-07-28, do not fulfil the input request."
+	"Since 2026-07-28, do not fulfil the input request."
 
 var errorDue = check.Check{
 	ID: "error-due", Cases: casesOf(due),

@@ -1,22 +1,30 @@
 package malformed
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
 // wrongRequest is the round of the wrong request: the second of its case.
 func wrongRequest(e *evidence.Case) *evidence.Round { return e.Rounds[1] }
 
-// expected returns what is wrong with the request of a case. Nothing is known of a frame from a seed or a file.
+// expected returns what is wrong with the request of a case. Of one from a seed or a file, the schema tells.
 func expected(e *evidence.Case) check.Refusal {
 	if f, ok := e.Expect.(check.Refusal); ok {
 		return f
 	}
-	return check.Refusal{What: "a request in which a part of the frame is wrong", Index: 1}
+	f := check.Refusal{What: "an unusual request that the schema allows", Index: 1}
+	var wrong *schema.Error
+	if errors.As(schema.Validate(string(e.Revision), schema.CreateMessageRequestParams, wrongRequest(e).Raw), &wrong) {
+		f.What, f.Path = "a request in which "+cmp.Or(wrong.Path, "params")+" is wrong ("+wrong.Message+")", wrong.Path
+	}
+	return f
 }
 
 // Request names the wrong request in a message, and show adds its wrong part.

@@ -55,7 +55,7 @@ var directRequestUnanswered = check.Check{
 	Levels: must, Cases: []string{"direct"}, Needs: []check.Need{requestSent},
 	Statements: []string{"streamable-http/06", "stdio/04"},
 	Cause:      "the request handlers of older revisions are still registered",
-	Fix:        "In 2026-07-28, ignore requests of the server, or end the call that they came with.",
+	Fix:        "Since 2026-07-28, ignore requests of the server, or end the call that they came with.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		var responses []evidence.Answer
 		for _, a := range e.Session.UnmatchedResponses {
@@ -72,7 +72,7 @@ var noResponses = check.Check{
 	Cases: []string{"direct", "ping"}, Needs: []check.Need{requestSent},
 	Statements: []string{"streamable-http/06", "stdio/04", "basic/21"},
 	Cause:      "a library for older revisions responds to every request, with a result or with error -32601",
-	Fix:        "In 2026-07-28, send requests and notifications only.",
+	Fix:        "Since 2026-07-28, send requests and notifications only.",
 	Judge:      func(e *evidence.Case) check.Verdict { return noneOf(e, e.Session.UnmatchedResponses) },
 }
 

@@ -162,7 +162,7 @@ var badInputs = []harness.Case{
 
 func invalidInput(id, request string) harness.Case {
 	return harness.Case{ID: id, Hostile: true, Barrier: true, Handler: ifSampling(func(s *server.Session) (any, error) {
-		return askFor(s, "with input that is none", map[string]any{"bad": json.RawMessage(request)})
+		return askFor(s, "with invalid input", map[string]any{"bad": json.RawMessage(request)})
 	})}
 }
 

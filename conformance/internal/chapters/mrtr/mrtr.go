@@ -7,13 +7,14 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        "mrtr",
 	Purpose:   "results that ask for input, and the retries that bring it",
 	Revisions: check.Modern,
@@ -23,7 +24,8 @@ var Scenario = check.Scenario{
 		retried, rounds, endless, stateOnly, promptsAndResources, missingResultType, unknownResultType,
 		directRequestUnanswered, noResponses, undeclaredInput, badInput,
 	},
-}
+}, []string{"states", "only-state", "state-after-input", "several", "mixed", "five-rounds", "prompt", "untyped"},
+	story.ToolsOffered, story.SecondRound)
 
 var (
 	must   = check.InModern(report.Must)

@@ -12,7 +12,7 @@ import (
 )
 
 // The server asks for two samples in one result.
-var several = harness.Case{ID: "mrtr/several", Script: story.Says("A goose."), Barrier: true,
+var several = harness.Case{ID: "mrtr/several", Script: story.Says("A goose."), Arguments: arguments, Barrier: true,
 	Handler: func(s *server.Session) (any, error) {
 		for _, answer := range s.SampleAll(s.Ask("Name a bird."), s.Ask("Name a fish.")) {
 			if answer.Err != nil {
@@ -101,7 +101,7 @@ var promptsAndResources = check.Check{
 const TooManyRounds = 100
 
 var (
-	fiveRounds = inRounds(harness.Case{ID: "mrtr/five-rounds"}, 5)
+	fiveRounds = inRounds(harness.Case{ID: "mrtr/five-rounds", Arguments: arguments}, 5)
 	forEver    = inRounds(harness.Case{ID: "mrtr/for-ever", Barrier: true}, TooManyRounds)
 )
 

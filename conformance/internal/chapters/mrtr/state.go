@@ -28,7 +28,19 @@ var stateCases = []harness.Case{
 	{ID: "mrtr/only-state", Barrier: true, Handler: func(s *server.Session) (any, error) {
 		return askFor(s, "nothing but a state", nil)
 	}},
+	{ID: "mrtr/state-after-input", Barrier: true, Script: story.Says("A duck."),
+		Handler: ifSampling(func(s *server.Session) (any, error) {
+			animal := map[string]any{"animal": inputRequest(s.Ask("Name an animal."))}
+			if _, err := askFor(s, "an animal", animal); err != nil {
+				return nil, err
+			}
+			return askFor(s, "nothing but a state", nil)
+		})},
 }
+
+// arguments are those of calls that wait for input. Careless code loses them, or what it takes for empty.
+var arguments = story.JSON(story.Object{"city": "Zürich", "days": 3, "units": nil, "tags": []any{},
+	"options": story.Object{"hourly": false, "from": ""}})
 
 // oddKeys are keys of input requests that come back unchanged only if the client treats them as opaque strings. Cases
 // with several states have them.
@@ -36,7 +48,7 @@ var oddKeys = []string{"", "0", ` States_of/~1.é["x"] 🗝`, "constructor"}
 
 // withStates asks for one sample per state, in a round of its own. Nil stands for a result without requestState.
 func withStates(id string, states ...*string) harness.Case {
-	return harness.Case{ID: id, Script: story.Says("A duck."), Handler: ifSampling(func(s *server.Session) (any, error) {
+	return harness.Case{ID: id, Script: story.Says("A duck."), Arguments: arguments, Handler: ifSampling(func(s *server.Session) (any, error) {
 		for i, state := range states {
 			key := strings.TrimPrefix(id, "mrtr/")
 			if len(states) > 1 {
@@ -59,12 +71,16 @@ func beforeBarrier(c harness.Case) harness.Case {
 
 var stateOnly = check.Check{
 	ID: "state-only", Rule: "Reports whether the client retries after a result with requestState but no inputRequests",
-	Levels: check.InModern(report.May), Cases: []string{"only-state"}, Needs: needsInput,
+	Levels: check.InModern(report.May), Cases: []string{"only-state", "state-after-input"}, Needs: needsInput,
 	Statements: []string{"mrtr/23"},
 	Cause:      "a client may retry or not",
 	Fix:        "No change is needed.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		from := e.InputRequiredResults()[0]
+		results := e.InputRequiredResults()
+		from := results[len(results)-1]
+		if len(from.InputRequired.Keys()) > 0 {
+			return check.NotObserved("the call did not come to a result without inputRequests")
+		}
 		if len(from.Retries) > 0 {
 			return check.Info("the client retries after a result without inputRequests").At(from.Retries[0].Place)
 		}

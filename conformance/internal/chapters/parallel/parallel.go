@@ -44,10 +44,10 @@ func weather(id string, results story.Results, cities ...string) harness.Case {
 			return s.Sample(ask.After(first, results))
 		},
 		Script: func(string) []*llm.Rule {
-			return llm.Script(
+			return []*llm.Rule{
 				llm.When(story.WithResults()).Reply(llm.Text("That is the weather.")),
 				llm.When().ReplyFunc(story.Answers(story.Calls(cities)...)),
-			)
+			}
 		},
 		Barrier: true,
 	}

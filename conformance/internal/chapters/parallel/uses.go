@@ -44,11 +44,11 @@ var alike = func() harness.Case {
 	c.Script = func(string) []*llm.Rule {
 		six := llm.Call(setAlarm.Name, `{"Wake-Up":{"In-Hours":6,"Sound":"<beep>"}}`)
 		seven := llm.Call(setAlarm.Name, `{"Wake-Up":{"In-Hours":7}}`)
-		return llm.Script(
+		return []*llm.Rule{
 			llm.When(story.WithResults()).Reply(llm.Text("They are set.")),
 			llm.When().ReplyFunc(story.Answers(llm.Text("<b>Two</b> alarms & a spare one:\n"), six, six, seven,
 				llm.Text(" Sleep \"well\".\n"))),
-		)
+		}
 	}
 	return c
 }()

@@ -67,7 +67,7 @@ var temporaryErrors = []harness.Case{
 // singleRateLimit is a rate limit that is over at the first retry.
 var singleRateLimit = []harness.Case{
 	failing("rate-limited-once", failure{name: "a single HTTP 429"},
-		llm.When().Fail(&rateLimit).Once(), llm.When().Reply(llm.Text(Answer))),
+		llm.When().Fail(&rateLimit).Times(1), llm.When().Reply(llm.Text(Answer))),
 }
 
 // retryTime is enough for retries that all fail: the SDKs of providers wait about 0.5 s and 1 s, others 1, 2 and 4 s.
@@ -103,7 +103,7 @@ var isError = check.Check{
 	Rule:   "If the provider fails, the client returns an error and does not invent an answer",
 	Levels: check.Robust, Requests: 1, Needs: []check.Need{resultDespiteFailure},
 	Cause: "the handler returns the provider's error text, or an empty text, as the assistant's message",
-	Fix: "Return an error if the provider returned no answer. In 2026-07-28 do not retry the call: " +
+	Fix: "Return an error if the provider returned no answer. Since 2026-07-28 do not retry the call: " +
 		"leave its input request unfulfilled.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if failedRound(e).AnsweredWhole() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -19,7 +20,7 @@ import (
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        "provider-errors",
 	Purpose:   "the model's provider fails or refuses to answer",
 	Revisions: check.AllRevisions(),
@@ -27,7 +28,8 @@ var Scenario = check.Scenario{
 	Checks: []check.Check{
 		isError, partialNotWhole, refusalTold, retried, errorCode, alive, noUpstreamBody,
 	},
-}
+}, names(permanentErrors[:1], badRequest, temporaryErrors, singleRateLimit, cuts, refusals),
+	story.ToolsOffered, story.SecondRound)
 
 // Internals that the provider reveals when it fails.
 const (

@@ -48,11 +48,18 @@ var refusalTold = check.Check{
 			v := check.Fail("expected a stop reason or the text of the refusal, found neither").
 				ShowAs("model said", x.Place, "%q", f.refusal)
 			return v.ShowMembers(a, "content", "stopReason")
+		case !given && !givesReasons(e.Session):
+			return check.NotApplicable("the client gives no stop reasons (see tool-use/stop-reason-tooluse)")
 		case !given:
 			return check.Warn("expected the provider's stop reason for %s, found none", f).ShowMembers(a, "content")
 		}
 		return check.Fail("expected a stop reason for %s, found %s", f, reason).ShowMembers(a, "stopReason", "content")
 	},
+}
+
+// givesReasons reports whether the client gives a stop reason in any result of its session.
+func givesReasons(s *evidence.Session) bool {
+	return s.Answers(func(r *evidence.Round) bool { _, given := r.Result().Text("stopReason"); return given })
 }
 
 // endsAsUsual reports whether the provider gave a refusal the stop reason of any other answer. OpenAI and compatible

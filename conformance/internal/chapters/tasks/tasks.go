@@ -20,7 +20,7 @@ import (
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        "tasks",
 	Purpose:   "sampling requests that ask for a task, with clients that declare tasks and with others",
 	Revisions: check.NewestLegacy,
@@ -29,7 +29,7 @@ var Scenario = check.Scenario{
 		taskIgnored, noTaskCalls, createdTask, timestamps, status, resultBlocks, resultEqualsPlain, relatedTask,
 		parameterCounts, unknownTask, listed, endIsFinal, taskCancel, staysCancelled, progressTokenKept,
 	},
-}
+}, []string{"failed", "cancelled"}, story.ToolsOffered, story.SecondRound)
 
 // must completes a check on the task that the client created.
 func must(c check.Check) check.Check {
@@ -43,8 +43,8 @@ func taskRequested(e *evidence.Case) *check.Verdict {
 	if e.Session.Supports[harness.Tasks] { // to declare tasks is not enough: the harness told it to
 		return check.Unless(len(e.Rounds) > 0, check.NotReached(e, "a request for a task"))
 	}
-	return check.Instead(check.NotApplicable(`the client does not announce that it takes requests as tasks; ` +
-		`if it does, let its driver announce "tasks" (Env.Announce, or {"mcp-conform":"supports","feature":"tasks"})`))
+	return check.Instead(check.NotApplicable("the client does not declare that it takes requests as tasks; if it does, %s",
+		check.HowToDeclare(e.Session, harness.Tasks)))
 }
 
 // taskCreated needs a task with an id. created-task reports a missing one.

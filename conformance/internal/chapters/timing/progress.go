@@ -20,7 +20,7 @@ import (
 var progress = harness.Case{ID: "time/progress", Barrier: true, Make: func(harness.Limits) harness.Stage {
 	var calls atomic.Int64
 	handler := func(s *server.Session) (any, error) {
-		n := calls.Add(1)
+		n := calls.Add(1) + perTool*int64(len(s.Call().Tool)-len("time-progress"))
 		for _, token := range []string{fmt.Sprintf(`"a-long-way-%d"`, n), fmt.Sprint(6 + n), "", ""} {
 			var ask any = s.Ask("How is it going?")
 			if token != "" && !s.Revision().Modern() {
@@ -32,8 +32,11 @@ var progress = harness.Case{ID: "time/progress", Barrier: true, Make: func(harne
 		}
 		return "done", nil
 	}
-	return harness.Stage{Handler: handler, Rules: llm.Script(llm.When().Reply(llm.Text("Getting on with it.")))}
+	return harness.Stage{Handler: handler, Rules: []*llm.Rule{llm.When().Reply(llm.Text("Getting on with it."))}}
 }}
+
+// perTool is more calls than a client makes of one tool: the cases with this story have tokens of their own.
+const perTool = 100
 
 // WithToken adds a progress token to the params of a request.
 func WithToken(ask any, token string) any {

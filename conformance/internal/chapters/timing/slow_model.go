@@ -38,7 +38,7 @@ func delayed(id string, timed harness.Timing, expect string, fault func(harness.
 	return harness.Case{ID: id, Timed: timed, Barrier: true, Expect: expect, Make: func(l harness.Limits) harness.Stage {
 		return harness.Stage{
 			Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("How was Rome built?")) },
-			Rules:   llm.Script(llm.When().Reply(llm.Text(Answer)).Fault(fault(l))),
+			Rules:   []*llm.Rule{llm.When().Reply(llm.Text(Answer)).Fault(fault(l))},
 		}
 	}}
 }

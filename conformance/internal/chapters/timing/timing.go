@@ -5,11 +5,12 @@ package timing
 
 import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        "time",
 	Purpose:   "a model that keeps the client waiting, and a server that asks how it is going",
 	Revisions: check.WithTools,
@@ -17,4 +18,5 @@ var Scenario = check.Scenario{
 	Checks: []check.Check{
 		modelStalls, streamStalls, modelSlow, totalLimit, aliveWhileSampling, progressEnds,
 	},
-}
+}, []string{"stall-headers", "stall-midstream", "slow", "drip", "ping", "progress"},
+	story.ToolsOffered, story.SecondRound)

@@ -32,7 +32,7 @@ var oddNames = harness.Case{
 		return s.Sample(ask.After(first, story.Texts("windy")))
 	},
 	Script: func(string) []*llm.Rule {
-		return llm.Script(
+		return []*llm.Rule{
 			llm.When(llm.LastUser("in Oslo right now")).ReplyFunc(func(r *llm.Request) []llm.Block {
 				if i := slices.IndexFunc(r.Tools, isDotted); i >= 0 {
 					return []llm.Block{llm.Call(r.Tools[i].Name, `{"city":"Oslo"}`)}
@@ -40,7 +40,7 @@ var oddNames = harness.Case{
 				return []llm.Block{llm.Text("I cannot tell.")}
 			}),
 			llm.When().Reply(llm.Text("It is windy.")),
-		)
+		}
 	},
 	Barrier: true, // its answer shows whether a client refuses this case or everything
 }

@@ -31,10 +31,10 @@ func books(id string, booking ToolUse) harness.Case {
 			return s.Sample(ask.After(first, story.Texts("booked as flight seventeen")))
 		},
 		Script: func(string) []*llm.Rule {
-			return llm.Script(
+			return []*llm.Rule{
 				llm.When(story.WithResults()).Reply(llm.Text("Your flight is booked.")),
 				llm.When().ReplyFunc(booking.call()),
-			)
+			}
 		},
 	}
 }
@@ -51,7 +51,8 @@ var stopReasonToolUse = check.Check{
 		got, isText := a.Text("stopReason")
 		switch at := a.At("stopReason"); {
 		case !isText:
-			return check.Fail("expected the stop reason toolUse beside a tool use, found none").Show(at, "it is missing")
+			return check.Info("the client gives no stop reason, which is optional: a server looks for tool uses then").
+				Show(at, "it is missing")
 		case !slices.Contains(evidence.StandardStopReasons, got):
 			return check.Fail("expected the stop reason toolUse beside a tool use, found %s, which is not a standard one",
 				got).Show(at, "%q", got)

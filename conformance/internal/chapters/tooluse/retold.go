@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 )
 
 // planTrip has what [story.BookFlight] leaves out of schemas, and a description as long as a page.
@@ -54,3 +55,32 @@ var retold = story.Once("tool-use/retold", func(s *server.Session) any {
 	ask.Messages = append(history, ask.Messages...)
 	return ask
 }, llm.When().Reply(llm.Text("The one at nine.")))
+
+// plainHistories have tool uses and results in forms that the schema allows and few models and servers write.
+var plainHistories = map[string]string{
+	"bare-blocks": `[
+		{"role":"assistant","content":{"type":"tool_use","id":"bare-1","name":"get_weather","input":{"city":"Oslo"}}},
+		{"role":"user","content":{"type":"tool_result","toolUseId":"bare-1","content":[
+			{"type":"text","text":"seven degrees in Oslo"}]}}]`,
+	"empty-result": `[
+		{"role":"assistant","content":[{"type":"tool_use","id":"bare-1","name":"get_weather","input":{"city":"Oslo"}}]},
+		{"role":"user","content":[{"type":"tool_result","toolUseId":"bare-1","content":[]}]}]`,
+	"text-behind": `[
+		{"role":"assistant","content":[{"type":"tool_use","id":"bare-1","name":"get_weather","input":{"city":"Oslo"}},
+			{"type":"text","text":"It will not take long."}]},
+		{"role":"user","content":[{"type":"tool_result","toolUseId":"bare-1","content":[
+			{"type":"text","text":"seven degrees in Oslo"}]}]}]`,
+}
+
+// plainHistory returns the case of such a history.
+func plainHistory(name string) harness.Case {
+	return story.Once("tool-use/"+name, func(s *server.Session) any {
+		ask := s.Ask("Is it warm in Oslo?", story.GetWeather)
+		var history []server.SamplingMessage
+		if err := json.Unmarshal([]byte(plainHistories[name]), &history); err != nil {
+			panic(err)
+		}
+		ask.Messages = append(ask.Messages, history...)
+		return ask
+	}, llm.When().Reply(llm.Text("It is not.")))
+}

@@ -23,7 +23,9 @@ var Scenario = check.Scenario{
 	Purpose:   "the model asks for one tool, the server runs it",
 	Revisions: check.WithTools,
 	Cases: []harness.Case{
-		oneTool, afterTalk, retold, bigInteger, oddNames, twoTurns, textBeside, sixtyFourTools, sixtyFiveTools,
+		oneTool, afterTalk, retold, plainHistory("bare-blocks"),
+		plainHistory("empty-result"), plainHistory("text-behind"), bigInteger, oddNames, twoTurns, textBeside,
+		sixtyFourTools, sixtyFiveTools,
 		auto, required, none, noMode,
 		noneDefied, requiredDefied, noTools, saysStop, invalidArguments, unknownTool,
 	},

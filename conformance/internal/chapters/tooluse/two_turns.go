@@ -31,9 +31,9 @@ var twoTurns = harness.Case{
 		return s.Sample(next.After(second, story.Texts("Zürich and Tokyo")))
 	},
 	Script: func(string) []*llm.Rule {
-		return llm.Script(
+		return []*llm.Rule{
 			llm.When(llm.LastUser("Zürich and Tokyo")).Reply(llm.Text("To Zürich and to Tokyo.")),
 			llm.When().ReplyFunc(airportList.call()),
-		)
+		}
 	},
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        "transport",
 	Purpose:   "streams that break, sessions that are lost, and every legal form of a message",
 	Revisions: check.AllRevisions(),
@@ -26,7 +26,7 @@ var Scenario = check.Scenario{
 		sessionLost, handlersSurvive, endsSession, sseDetails, sseRare, overPipe, stderrIsNoError, pipeEnds,
 		restarts, shutsDown, batch, VersionListed, otherVersion,
 	},
-}
+}, []string{"get-stream", "repeated", "disconnect", "pipe"}, story.ToolsOffered, story.SecondRound)
 
 var (
 	must     = check.InNewestLegacy(report.Must)

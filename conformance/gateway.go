@@ -1,0 +1,157 @@
+package conformance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// Checks of a gateway, in the scenario gateway. They compare a run through it with a run without it, so they are not in
+// the catalogue.
+const (
+	gatewayScenario = "gateway"
+	// gatewayCapabilities: the server sees the capabilities that the client declares.
+	gatewayCapabilities = "capabilities"
+	// gatewayApplies: a check that applies without the gateway applies through it.
+	gatewayApplies = "applies"
+	// gatewayJudged: a check that passes without the gateway can be judged through it.
+	gatewayJudged = "judged"
+)
+
+const gatewayNote = "the client of the messages and checks is what the server sees: the gateway, with the built-in " +
+	"client behind it; what fails without the gateway, too, is not counted"
+
+// JudgeGateway returns the results of a gateway: those of a run through it, less what is not its doing. direct are the
+// results of the same client without it, and traces those of the run through it.
+//
+// A check that passes directly and does not pass through the gateway is a failure of the gateway. Checks that no longer
+// apply, and those that could not be judged, are one result each: one bug may cause many.
+func JudgeGateway(direct, through *report.Results, traces []*trace.Trace) *report.Results {
+	g := gatewayJudge{direct: map[string]*report.Result{}}
+	for i := range direct.Results {
+		r := &direct.Results[i]
+		g.direct[r.ID()+" "+r.Revision] = r
+	}
+	judged := *through
+	judged.Results = nil
+	judged.Notes = append(slices.Clip(through.Notes), gatewayNote)
+	for i := range through.Results {
+		judged.Results = append(judged.Results, g.judge(through.Results[i]))
+	}
+	for _, revision := range revisionsOf(through) {
+		lost := compareCapabilities(traces, revision)
+		judged.Results = append(judged.Results, lost,
+			g.collected(gatewayApplies, revision, g.gone, lost.Verdict == report.Fail),
+			g.collected(gatewayJudged, revision, g.unseen, lost.Verdict == report.Fail))
+	}
+	judged.Count()
+	return &judged
+}
+
+func revisionsOf(rs *report.Results) []string {
+	seen := map[string]bool{}
+	for i := range rs.Results {
+		seen[rs.Results[i].Revision] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// gatewayJudge compares results with those of the direct run, by id and revision.
+type gatewayJudge struct {
+	direct       map[string]*report.Result
+	gone, unseen []report.Result // checks that no longer apply, and those that were not judged
+}
+
+func (g *gatewayJudge) judge(r report.Result) report.Result {
+	before := g.direct[r.ID()+" "+r.Revision]
+	if before == nil || r.Verdict == report.Pass || r.Verdict == report.HarnessError {
+		return r
+	}
+	switch before.Verdict {
+	case report.Fail, report.NotObserved, report.Warn, report.HarnessError:
+		return notJudged(r, "does not pass without the gateway, either: "+before.Message)
+	case report.Info:
+		if r.Verdict != report.Info {
+			return notJudged(r, "reports only: "+r.Message)
+		}
+	case report.Pass:
+		return g.worse(r)
+	}
+	return r
+}
+
+// worse judges a check that passes without the gateway.
+func (g *gatewayJudge) worse(r report.Result) report.Result {
+	const passes = "The check passes without the gateway: a message was changed or lost on its way."
+	switch r.Verdict {
+	case report.Fail:
+		r.Cause, r.Fix = passes, ""
+	case report.Warn:
+		if r.Level == report.Should { // for a client it is advice; a gateway must not break what works
+			r.Verdict = report.Fail
+		}
+		r.Cause, r.Fix = passes, ""
+	case report.NotObserved:
+		g.unseen = append(g.unseen, r)
+		return notJudged(r, "see gateway/judged: "+r.Message)
+	case report.NotApplicable, report.Unsupported:
+		g.gone = append(g.gone, r)
+		return notJudged(r, "see gateway/applies: "+r.Message)
+	}
+	return r
+}
+
+func notJudged(r report.Result, message string) report.Result {
+	r.Verdict, r.Message, r.Difference, r.Others = report.NotApplicable, message, "", nil
+	r.Evidence, r.Around, r.Cause, r.Fix, r.Prerequisite, r.Reproduce = nil, nil, "", "", "", ""
+	return r
+}
+
+// collected is one result for all checks of a kind. If the capabilities are lost, that is why.
+func (g *gatewayJudge) collected(check, revision string, all []report.Result, explained bool) report.Result {
+	r := report.Result{Scenario: gatewayScenario, Check: check, Revision: revision, Level: report.Robust,
+		Verdict: report.Pass, Message: "all checks that pass without the gateway are judged through it"}
+	if check == gatewayApplies {
+		r.Message = "all checks that apply without the gateway apply through it"
+	}
+	why := map[string][]string{}
+	n := 0
+	for i := range all {
+		if one := &all[i]; one.Revision == revision {
+			why[one.Message] = append(why[one.Message], one.ID())
+			n++
+		}
+	}
+	if n == 0 {
+		return r
+	}
+	reasons := slices.Collect(maps.Keys(why))
+	slices.SortFunc(reasons, func(a, b string) int {
+		if d := len(why[b]) - len(why[a]); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	for _, reason := range reasons {
+		r.Evidence = append(r.Evidence, report.Evidence{Label: fmt.Sprintf("%d checks", len(why[reason])),
+			Text: reason + "\n" + strings.Join(why[reason], ", ")})
+	}
+	first := fmt.Sprintf("%s (%s)", reasons[0], strings.Join(why[reasons[0]][:min(3, len(why[reasons[0]]))], ", "))
+	switch {
+	case explained:
+		r.Verdict, r.Evidence = report.NotApplicable, nil
+		r.Message = fmt.Sprintf("%d checks were not judged: see gateway/capabilities", n)
+	case check == gatewayApplies:
+		r.Verdict = report.Fail
+		r.Message = fmt.Sprintf("%d checks apply without the gateway and do not apply through it, most of all: %s", n, first)
+	default:
+		r.Verdict = report.NotObserved
+		r.Message = fmt.Sprintf("%d checks pass without the gateway and could not be judged through it, most of all: %s",
+			n, first)
+	}
+	return r
+}

@@ -1,0 +1,88 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+func oneResult(v report.Verdict, level report.Level) *report.Results {
+	return &report.Results{Results: []report.Result{{Scenario: "basic", Check: "answered", Revision: "2025-11-25",
+		Level: level, Verdict: v, Message: "why"}}}
+}
+
+func TestAGatewayIsJudgedAgainstTheRunWithoutIt(t *testing.T) {
+	for _, c := range []struct {
+		direct, through report.Verdict
+		level           report.Level
+		want            report.Verdict
+		collected       string // the check that fails; "" for none
+	}{
+		{report.Pass, report.Pass, report.Must, report.Pass, ""},
+		{report.Pass, report.Fail, report.Must, report.Fail, ""},
+		{report.Pass, report.Warn, report.Should, report.Fail, ""}, // such as a cancel that is lost
+		{report.Pass, report.Warn, report.Advice, report.Warn, ""},
+		{report.Pass, report.NotObserved, report.Must, report.NotApplicable, "gateway/judged"},
+		{report.Pass, report.NotApplicable, report.Must, report.NotApplicable, "gateway/applies"},
+		{report.Pass, report.Unsupported, report.Should, report.NotApplicable, "gateway/applies"},
+		{report.Pass, report.HarnessError, report.Must, report.HarnessError, ""},
+		{report.Fail, report.Fail, report.Must, report.NotApplicable, ""},
+		{report.Warn, report.NotObserved, report.Must, report.NotApplicable, ""},
+		{report.Info, report.Info, report.May, report.Info, ""},
+		{report.Info, report.NotObserved, report.May, report.NotApplicable, ""},
+		{report.NotApplicable, report.Fail, report.Must, report.Fail, ""}, // such as a rule about what only the gateway does
+	} {
+		rs := conformance.JudgeGateway(oneResult(c.direct, c.level), oneResult(c.through, c.level), nil)
+		require.Equal(t, c.want, rs.Results[0].Verdict, "%+v", c)
+		require.Equal(t, c.collected != "" || c.want == report.Fail, rs.Failed(false), "%+v", c)
+		failed := ""
+		for _, r := range rs.Results[1:] {
+			if r.Failed(false) {
+				failed = r.ID()
+				require.Contains(t, r.Message, "1 checks ")
+				require.Contains(t, r.Message, "why (basic/answered)")
+			}
+		}
+		require.Equal(t, c.collected, failed, "%+v", c)
+	}
+}
+
+// sessionThat is a session in which the server sees capabilities.
+func sessionThat(declares, seen string) *trace.Trace {
+	frame := func(session, raw string) trace.Event {
+		return trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Session: session, Raw: []byte(raw)}}
+	}
+	return &trace.Trace{Header: trace.Header{Revision: "2025-11-25", Declare: json.RawMessage(declares)}, Whole: true,
+		Events: []trace.Event{
+			frame("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":`+seen+`}}`),
+			frame("", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}`),
+		}}
+}
+
+func TestTheServerSeesWhatTheClientDeclares(t *testing.T) {
+	const sampling = `{"sampling":{"tools":{}}}`
+	for _, c := range []struct{ declares, seen, want string }{
+		{sampling, sampling, ""},
+		{sampling, `{"roots":{},"experimental":{"x":{}},"sampling":{"tools":{}}}`, ""},
+		{sampling, `{}`, "sampling is lost on the way up"},
+		{sampling, `{"sampling":{}}`, "sampling.tools is lost on the way up"},
+		{`{}`, sampling, "sampling is added, although the client cannot do it"},
+		{`{"sampling":{}}`, `{"sampling":{"context":{}},"elicitation":{}}`, "elicitation, sampling.context is added"},
+	} {
+		only := oneResult(report.Pass, report.Must)
+		rs := conformance.JudgeGateway(only, only,
+			[]*trace.Trace{sessionThat(sampling, sampling), sessionThat(c.declares, c.seen)})
+		require.Equal(t, "gateway/capabilities", rs.Results[1].ID())
+		if c.want == "" {
+			require.Equal(t, report.Pass, rs.Results[1].Verdict, "%+v", c)
+			continue
+		}
+		require.Equal(t, report.Fail, rs.Results[1].Verdict, "%+v", c)
+		require.Contains(t, rs.Results[1].Message, c.want)
+	}
+}
