@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
@@ -37,7 +38,7 @@ func (c *baselineCommand) Validate() error {
 }
 
 func (c *baselineCommand) Run(s streams) error {
-	rs, err := readResults(c.Results)
+	rs, err := readResults(newestRun(c.Results, s.err))
 	if err != nil {
 		return usage(err)
 	}
@@ -76,7 +77,8 @@ func (c *baselineCommand) Run(s streams) error {
 	case !c.Update:
 		return &exitError{exitFailed, fmt.Errorf("%s does not fit these results: --update writes it", c.File)}
 	}
-	if err := writeBytes(c.File, []byte(text)); err != nil {
+	err = os.MkdirAll(filepath.Dir(c.File), 0o755)
+	if err = errors.Join(err, writeBytes(c.File, []byte(text))); err != nil {
 		return &exitError{exitHarness, err}
 	}
 	fmt.Fprintf(s.err, "mcp-conform: wrote %s\n", c.File)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/cassettes"
+	"github.com/mcp-conform/mcp-conform/conformance/recordings"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
@@ -40,13 +41,21 @@ func (c *cassetteUpdate) Run(ctx context.Context, s streams) error {
 	return c.run(ctx, s, c.File, cassettes.Update, cassettes.WithOrigin(origin))
 }
 
+// readCassette reads a file, or an embedded recording by its name.
+func readCassette(name string) (*cassettes.File, error) {
+	if strings.HasSuffix(name, ".yaml") {
+		return cassettes.Read(name)
+	}
+	return recordings.Read(name)
+}
+
 type cassetteShow struct {
 	File        string `arg:"" help:"A cassette, or the name of an embedded recording."`
 	Interaction int    `default:"-1" placeholder:"N" help:"Show interaction N, from 0, with its bodies."`
 }
 
 func (c *cassetteShow) Run(s streams) error {
-	f, err := cassettes.Read(c.File)
+	f, err := readCassette(c.File)
 	if err != nil {
 		return usage(err)
 	}
@@ -126,7 +135,7 @@ type cassetteLint struct {
 func (c *cassetteLint) Run(s streams) error {
 	found := 0
 	for _, name := range c.Files {
-		f, err := cassettes.Read(name)
+		f, err := readCassette(name)
 		if err != nil {
 			return usage(err)
 		}

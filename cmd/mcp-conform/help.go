@@ -89,6 +89,7 @@ func runVars() map[string]string {
 		"run_config": "The configuration with the clients' names (default: " + configName + ").",
 		"run_baseline": "Known failures, which do not fail the run. The run fails if one of them no longer fails, " +
 			"or fails in another way.",
+		"run_keep_runs": "Keep only the newest N runs in the folder of --out, and remove the files of older ones.",
 		"run_report": "Also write the results as files, such as junit=results.xml,html=report.html: " +
 			strings.Join(formatNames(), ", ") + ".",
 		"run_client": "Judge a built-in client: builtin:reference, builtin:client-loop, builtin:host or " +
@@ -96,6 +97,10 @@ func runVars() map[string]string {
 		"run_dialect": "Give the client only this model wire format: " + strings.Join(llm.Dialects(), ", ") + ".",
 		"run_stdio": "The client launches the server over stdio. " +
 			"It finds the command in {server-command}, {config} or its environment.",
+		"run_gateway": "The command is a gateway, a bridge or a proxy: it is judged with the built-in client before it. " +
+			"{url}, {server-command} or {config} is the server behind it; {listen} or {port} the address on which it " +
+			"listens. Without them the client launches it over stdio.",
+		"run_header": "Send this header with each request to the gateway; may be repeated.",
 		"run_agent": "The client is a host with a model of its own, which the fake model plays, too. " +
 			"Implied by {prompt} in the command.",
 		"run_template": "Write FILE, with its placeholders filled in, before each start of the client: as {config}, or to " +
@@ -105,8 +110,11 @@ func runVars() map[string]string {
 		"run_ready": "Write each --stdin line, and end the input, when this pattern (a regular expression) " +
 			"matches the output. {done} waits until a host's model has given its last answer.",
 		"run_answer": "Answer a question of the client: when PATTERN matches its output, write TEXT, or NO if its user " +
-			"declines. May be repeated.",
-		"run_has":      "What is known of the client: " + strings.Join(harness.Features(), ", ") + ". May be repeated.",
+			"declines. May be repeated. A host may ask only in a terminal: see --pty.",
+		"run_has": "What is known of the client: " + strings.Join(harness.Features(), ", ") + ". May be repeated.",
+		"run_prepare": "Words of a command that builds the client or looks for what it needs. If it " +
+			"fails, nothing is played.",
+		"run_install":  "How to install what --prepare does not find.",
 		"run_own_home": "Do not give a host a home folder of its own.",
 		"run_loop": "Who runs the tool loop of a sampling request: server (the client returns tool uses) or client " +
 			"(it calls the server's tools itself). Without the flag the messages show it.",

@@ -77,7 +77,7 @@ func myHost() error {
 		}
 		return err
 	}
-	for fmt.Print("> "); in.Scan(); fmt.Print("> ") {
+	for fmt.Print("> "); in.Scan() && in.Text() != "/exit"; fmt.Print("> ") {
 		run := reference.Host(host)
 		env.Prompt = in.Text()
 		if tool, ok := strings.CutPrefix(in.Text(), "/call "); ok {

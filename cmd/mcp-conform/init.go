@@ -23,7 +23,11 @@ var initFiles embed.FS
 // next is what to do after init, by kind.
 var next = map[string]string{
 	"python":     "mcp-conform run adapter",
+	"python-sdk": "mcp-conform run adapter",
+	"fastmcp":    "mcp-conform run adapter",
 	"typescript": "npm install @modelcontextprotocol/client, and mcp-conform run adapter",
+	"rust":       "mcp-conform run adapter",
+	"java":       "mcp-conform run adapter",
 	"go":         "the commands at the beginning of sampling_test.go",
 	"host":       "write your host's command into mcp-conform.yaml, and mcp-conform run host",
 }
@@ -46,7 +50,8 @@ func recipeNames() []string {
 }
 
 func initKinds() []string {
-	return append([]string{"python", "typescript", "go", "host"}, recipeNames()...)
+	return append([]string{"python", "python-sdk", "fastmcp", "typescript", "rust", "java", "go", "host"},
+		recipeNames()...)
 }
 
 func (c *initCommand) Run(s streams) error {

@@ -34,6 +34,9 @@ type cli struct {
 	Serve    serveCommand    `cmd:"" help:"Serve the scripted model to any program, until interrupted."`
 	Record   recordCommand   `cmd:"" help:"Run a command and record its model traffic in a cassette."`
 	Baseline baselineCommand `cmd:"" help:"Compare results with a baseline of known failures, or write it."`
+	Check    checkCommand    `cmd:"" help:"Judge saved traces again, such as those of a bug report."`
+	Show     showCommand     `cmd:"" help:"Show a trace as a sequence of messages."`
+	Diff     diffCommand     `cmd:"" help:"Say what changed between two runs, such as of two versions of a client."`
 	Merge    mergeCommand    `cmd:"" help:"Judge the shards of a run."`
 	Init     initCommand     `cmd:"" help:"Write a configuration, and an adapter to start from."`
 	Report   reportCommand   `cmd:"" help:"Write saved results in other formats, such as a page that compares clients."`

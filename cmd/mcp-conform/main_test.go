@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		"mcp-conform": func() { os.Exit(mainCode()) },
 		"ask-model":   func() { os.Exit(askModel()) },
 		"my-host":     func() { os.Exit(runMyHost()) },
+		"telltale":    func() { os.Exit(runTelltale()) },
+		"my-gateway":  func() { os.Exit(runMyGateway()) },
 	})
 }
 

@@ -38,7 +38,7 @@ func (c *reportCommand) Validate() error {
 func (c *reportCommand) Run(s streams) error {
 	var runs []html.Run
 	for _, path := range c.Results {
-		run, err := readRun(path)
+		run, err := readRun(newestRun(path, s.err))
 		if err != nil {
 			return usage(err)
 		}
@@ -68,10 +68,31 @@ func readRun(path string) (html.Run, error) {
 		return html.Run{}, err
 	}
 	run := html.Run{Results: rs}
-	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+	if isFolder(path) {
 		run.Traces, err = readTraces(filepath.Join(path, "traces"))
 	}
 	return run, err
+}
+
+// savedTraces reads a trace, or those of a folder: of one that run --out wrote, or of any other.
+func savedTraces(path string) ([]*trace.Trace, error) {
+	if !isFolder(path) {
+		one, err := readTrace(path)
+		return []*trace.Trace{one}, err
+	}
+	traces, err := readTraces(filepath.Join(path, "traces"))
+	if err == nil && traces == nil {
+		traces, err = readTraces(path)
+	}
+	if err == nil && len(traces) == 0 {
+		err = fmt.Errorf("%s: expected traces (*.ndjson), found none", path)
+	}
+	return traces, err
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // readTraces reads the traces of a folder; nil if the folder does not exist.
@@ -114,8 +135,8 @@ func readTrace(path string) (*trace.Trace, error) {
 }
 
 func readResults(path string) (*report.Results, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, "results.json")
+	if isFolder(path) {
+		path = filepath.Join(path, resultsName)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {

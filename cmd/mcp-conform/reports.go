@@ -8,7 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/report/html"
@@ -52,6 +55,28 @@ func formatNames() []string {
 }
 
 type reportFiles map[string]string
+
+// Decode adds the files of one flag. A format is written once.
+func (files *reportFiles) Decode(ctx *kong.DecodeContext) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("FORMAT=FILE", &text); err != nil {
+		return err
+	}
+	if *files == nil {
+		*files = reportFiles{}
+	}
+	for _, part := range kong.SplitEscaped(text, ',') {
+		name, path, ok := strings.Cut(part, "=")
+		if !ok {
+			return fmt.Errorf("expected FORMAT=FILE, found %q", part)
+		}
+		if other, twice := (*files)[name]; twice && other != path {
+			return fmt.Errorf("%s has two files, %s and %s: name one", name, other, path)
+		}
+		(*files)[name] = path
+	}
+	return nil
+}
 
 func (files reportFiles) Validate() error {
 	seen := map[string]string{}

@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/conformance/recordings"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -32,8 +33,12 @@ type output struct {
 	NoTimes  bool        `name:"no-durations" help:"Leave times out of the report."`
 	Out      string      `placeholder:"DIR" help:"Also write results and traces to this folder."`
 	Report   reportFiles `mapsep:"," placeholder:"FORMAT=FILE" help:"${run_report}"`
+	KeepRuns int         `name:"keep-runs" placeholder:"N" help:"${run_keep_runs}"`
 	Baseline string      `placeholder:"FILE" help:"${run_baseline}"`
 	Strict   bool        `help:"Warnings fail the run, too."`
+
+	last *report.Results // of an earlier run; nil for none
+	runs string          // the folder of --out, in which Out is the folder of the run
 }
 
 type runCommand struct {
@@ -47,12 +52,15 @@ type runCommand struct {
 	Answer   []string `sep:"none" placeholder:"PATTERN=TEXT[|NO]" help:"${run_answer}"`
 	PTY      bool     `name:"pty" help:"Run the client in a terminal (Linux and macOS)."`
 	Has      []string `placeholder:"FEATURE" help:"${run_has}"`
+	Prepare  []string `sep:"none" placeholder:"WORD" help:"${run_prepare}"`
+	Install  string   `placeholder:"TEXT" help:"${run_install}"`
 	OwnHome  bool     `name:"own-home" help:"${run_own_home}"`
 	Dialect  string   `placeholder:"NAME" help:"${run_dialect}"`
 	Stdio    bool     `help:"${run_stdio}"`
 	Agent    bool     `help:"${run_agent}"`
 	Loop     string   `placeholder:"WHO" enum:"server,client," default:"" help:"${run_loop}"`
 	LLM      string   `name:"llm" enum:"script,replay" default:"script" help:"${run_llm}"`
+	gatewayFlags
 	output
 	Seed     int64         `default:"1" help:"Seed of session ids, request states and what --explore and --fuzz generate."`
 	Timeout  time.Duration `default:"${timeout}" help:"Time limit of one session with the client."`
@@ -86,12 +94,15 @@ func revisionNames(revisions []server.Revision) []string {
 }
 
 func (c *runCommand) Validate() error {
-	if err := errors.Join(c.validateTimes(), c.validateGenerated(), c.Report.Validate(), c.validateShard()); err != nil {
+	if err := errors.Join(c.validateTimes(), c.validateGenerated(), c.Report.Validate(), c.validateShard(),
+		c.validateGateway()); err != nil {
 		return err
 	}
 	switch {
-	case c.Builtin != "" && len(c.Command) > 0:
+	case c.Builtin != "" && len(c.Command) > 0 && !c.Gateway:
 		return errors.New("found both --client and a command: use one of them")
+	case c.KeepRuns < 0:
+		return fmt.Errorf("--keep-runs: expected at least 1, or 0 for all, found %d", c.KeepRuns)
 	case c.Jobs < 1:
 		return fmt.Errorf("-j: expected at least 1, found %d", c.Jobs)
 	case c.Dialect != "":
@@ -169,7 +180,24 @@ func oneOf(flag, value string, known []string) error {
 	return err
 }
 
+func (c *runCommand) sayWhatIsPlayed(s streams) {
+	if c.generates() {
+		const note = "mcp-conform: playing %d conversations and %d malformed requests in each revision, from seed %d\n"
+		fmt.Fprintf(s.err, note, c.explored(), c.Fuzz, c.Seed)
+	}
+	if len(c.Command) == 0 && c.Builtin == "" {
+		fmt.Fprintln(s.err, "mcp-conform: no command given: judging the built-in client builtin:reference")
+	}
+}
+
+// softMemory is how much memory a run takes before it looks for garbage more often: a run shares its machine with the
+// client. GOMEMLIMIT replaces it.
+const softMemory = 192 << 20
+
 func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed *kong.Context) error {
+	if slices.Contains(args, "--") && strings.Join(c.Command, "") == "" {
+		return usage(errors.New("expected the client's command after --, found none: an empty variable?"))
+	}
 	names, config, err := c.clients(args)
 	if err != nil {
 		return usage(err)
@@ -182,17 +210,20 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 	if err != nil {
 		return err
 	}
+	if err := c.prepare(ctx); err != nil {
+		return usage(err)
+	}
 	known, err := c.readBaseline()
 	if err = errors.Join(err, c.Report.prepare()); err != nil {
 		return err
 	}
-	if c.generates() {
-		const note = "mcp-conform: playing %d conversations and %d malformed requests in each revision, from seed %d\n"
-		fmt.Fprintf(s.err, note, c.explored(), c.Fuzz, c.Seed)
+	if err := c.claimOut(s.err); err != nil {
+		return err
 	}
-	if c.Out, err = claim(c.Out, s.err); err != nil {
-		return &exitError{exitHarness, err}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softMemory)
 	}
+	c.sayWhatIsPlayed(s)
 	began := time.Now()
 	done := func() {}
 	if terminal(s.err) {
@@ -204,7 +235,7 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 	if c.Out != "" || len(c.Report) > 0 {
 		suite.Checkpoint = c.checkpoint(known, began)
 	}
-	results, traces, runErr := suite.Run(ctx)
+	results, traces, runErr := c.play(ctx, s, suite)
 	done()
 	if results == nil {
 		release(c.Out)
@@ -223,12 +254,15 @@ func (c *runCommand) finish(s streams, known *baseline.File, began time.Time, re
 	traces []*trace.Trace) error {
 	withKnown(results, known, began)
 	shown := c.report(results, s, time.Since(began))
-	err := errors.Join(c.Report.write(results, formatOptions{c.Strict, began, traces}),
+	err := errors.Join(c.Report.write(results, c.formatOptions(began, traces)),
 		onGitHub(results, c.Strict, s.err))
 	if c.Out != "" {
 		saved := save(c.Out, results, traces, 0)
 		if saved == nil {
 			fmt.Fprintf(s.err, "mcp-conform: wrote results and traces to %s\n", c.Out)
+		}
+		if c.KeepRuns > 0 {
+			saved = errors.Join(saved, removeRuns(c.runs, c.KeepRuns))
 		}
 		err = errors.Join(err, saved)
 	}
@@ -248,11 +282,19 @@ func (c *runCommand) checkpoint(known *baseline.File, began time.Time) func(*rep
 	saved := 0
 	return func(results *report.Results, traces []*trace.Trace) {
 		withKnown(results, known, began)
-		_ = c.Report.write(results, formatOptions{c.Strict, began, traces})
+		_ = c.Report.write(results, c.formatOptions(began, traces))
 		if c.Out != "" && save(c.Out, results, traces, saved) == nil {
 			saved = len(traces)
 		}
 	}
+}
+
+// formatOptions has the time of the run or, without times, the beginning of Unix time: checks.json requires one.
+func (c *runCommand) formatOptions(began time.Time, traces []*trace.Trace) formatOptions {
+	if c.NoTimes {
+		began = time.Unix(0, 0)
+	}
+	return formatOptions{c.Strict, began, traces}
 }
 
 // report encodes the results. One check that is selected alone shows its evidence.
@@ -273,7 +315,7 @@ func (c *runCommand) report(results *report.Results, s streams, took time.Durati
 		}
 	}
 	return report.Text(results, report.TextOptions{Color: terminal(s.out), Strict: c.Strict,
-		Verbose: c.Verbose || len(checks) == 1, Took: took,
+		Verbose: c.Verbose || len(checks) == 1, Took: took, Since: c.since(results),
 		Hint: "-v: evidence · --out DIR: traces · explain ID: the rule"})
 }
 
@@ -304,30 +346,30 @@ func (c *runCommand) suite() (*conformance.Suite, error) {
 
 // replay makes the cassettes of the selected scenarios answer, and skips what is not recorded.
 func (c *runCommand) replay(suite *conformance.Suite) error {
-	recorded := cassettes.Scenarios()
+	scenarios := recordings.Scenarios()
 	for _, s := range conformance.Scenarios() {
-		if len(s.Cases) == 0 || slices.Contains(recorded, s.ID) {
+		if len(s.Cases) == 0 || slices.Contains(scenarios, s.ID) {
 			continue
 		}
 		if slices.Contains(c.Scenario, s.ID) {
 			return usage(fmt.Errorf("--llm replay: there is no recording of scenario %s, only of %s",
-				s.ID, strings.Join(recorded, ", ")))
+				s.ID, strings.Join(scenarios, ", ")))
 		}
 		suite.Skip = append(suite.Skip, s.ID, s.ID+"/*")
 	}
-	suite.Skip = append(suite.Skip, cassettes.Unrecorded()...)
-	player, err := cassettes.Replay(recordings(c.Scenario)...)
+	suite.Skip = append(suite.Skip, recordings.Unrecorded()...)
+	player, err := recordings.Replay(recorded(c.Scenario)...)
 	suite.Source = player
 	return err
 }
 
-// recordings returns the names of the recordings that a selection needs; nil for all.
-func recordings(selected []string) []string {
+// recorded returns the names of the recordings that a selection needs; nil for all.
+func recorded(selected []string) []string {
 	var names []string
 	for _, pattern := range selected {
 		pattern, _, _ = strings.Cut(pattern, "/")
 		before := len(names)
-		for _, name := range cassettes.Names() {
+		for _, name := range recordings.Names() {
 			scenario, _, _ := strings.Cut(name, ".")
 			if matches, _ := path.Match(pattern, scenario); matches {
 				names = append(names, name)
@@ -362,6 +404,9 @@ func (c *runCommand) client() (harness.Client, error) {
 	if c.Stdio {
 		command = harness.CommandStdio
 	}
+	if c.Gateway {
+		return c.gateway()
+	}
 	if len(c.Command) > 0 {
 		client := command(c.Command...)
 		setup, err := c.setup()
@@ -376,10 +421,7 @@ func (c *runCommand) client() (harness.Client, error) {
 		return harness.Client{}, errors.New(
 			"--config-template, --stdin, --answer, --pty and --own-home: expected a command that they are for, after --")
 	}
-	name := c.Builtin
-	if name == "" {
-		name = builtinPrefix + "reference"
-	}
+	name := c.builtinName()
 	if _, err := builtin(name); err != nil {
 		return harness.Client{}, err
 	}
@@ -423,7 +465,7 @@ func (c *runCommand) commandLine(flags ...string) string {
 	if c.Stdio {
 		line = append(line, "--stdio")
 	}
-	line = append(line, c.setupFlags()...)
+	line = append(append(line, c.gatewayWords()...), c.setupFlags()...)
 	for _, flag := range []struct{ name, value, omitted string }{
 		{"--loop", c.Loop, ""}, {"--dialect", c.Dialect, ""},
 		{"--timeout", c.Timeout.String(), harness.DefaultTimeout.String()}, {"--case-timeout", c.CaseTime.String(), "0s"},

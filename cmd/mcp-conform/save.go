@@ -12,13 +12,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
+// resultsName is the file with the results in the folder of a run, and tracesName the folder with its traces.
+const resultsName, tracesName = "results.json", "traces"
+
 // save writes results and traces into a folder of [claim], except the first traces, which it has. Each file is written
 // completely or not at all.
 func save(dir string, results *report.Results, traces []*trace.Trace, has int) error {
 	if err := saveTraces(dir, traces, has); err != nil {
 		return err
 	}
-	return writeBytes(filepath.Join(dir, "results.json"), report.JSON(results))
+	return writeBytes(filepath.Join(dir, resultsName), report.JSON(results))
 }
 
 func saveTraces(dir string, traces []*trace.Trace, has int) error {
@@ -67,17 +70,21 @@ func saveOutput(path string, t *trace.Trace) error {
 // files of an earlier run, which it says. Of two runs at once, only one can make the folder of the traces. "" claims
 // nothing.
 func claim(dir string, says io.Writer) (string, error) {
-	for n := 1; dir != ""; n++ {
-		place := dir
-		if n > 1 {
-			place = filepath.Join(dir, fmt.Sprintf("run-%d", n))
-		}
+	first := 1
+	for _, n := range runNumbers(dir, tracesName) {
+		first = n
+	}
+	for n := first; dir != ""; n++ {
+		place := runPlace(dir, n)
 		if err := os.MkdirAll(place, 0o755); err != nil {
 			return "", fmt.Errorf("--out: expected a folder that can be written: %w", err)
 		}
 		err := os.Mkdir(filepath.Join(place, "traces"), 0o755)
+		if err == nil && exists(filepath.Join(place, resultsName)) { // Somebody else's.
+			err = errors.Join(fs.ErrExist, os.Remove(filepath.Join(place, "traces")))
+		}
 		if err == nil && n > 1 {
-			fmt.Fprintf(says, "mcp-conform: %s has the files of an earlier run; this one writes to %s\n", dir, place)
+			fmt.Fprintf(says, "mcp-conform: %s has files of an earlier run; this one writes to %s\n", dir, place)
 		}
 		if err == nil {
 			return place, nil

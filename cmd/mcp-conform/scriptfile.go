@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -69,6 +70,7 @@ type scriptError struct {
 	Kind       string            `yaml:"kind"`
 	Code       string            `yaml:"code"`
 	Param      string            `yaml:"param"`
+	Extra      map[string]any    `yaml:"extra"`
 	RetryAfter *int              `yaml:"retryAfter"`
 	Header     map[string]string `yaml:"header"`
 }
@@ -145,6 +147,9 @@ func (r *scriptRule) rule() (rule *llm.Rule, at string, err error) {
 		}
 		rule.Reply(blocks...)
 	}
+	if near := nearStop(r.Stop); near != "" {
+		return nil, ".stop", fmt.Errorf("has the unknown stop reason %q; did you mean %s?", r.Stop, near)
+	}
 	if r.Fail != nil {
 		rule.Fail(r.Fail.error())
 	}
@@ -158,7 +163,7 @@ func (r *scriptRule) rule() (rule *llm.Rule, at string, err error) {
 		rule.Times(*r.Times)
 	}
 	if r.Usage != nil {
-		rule.Usage(r.Usage.Input, r.Usage.Output, r.Usage.Cached)
+		rule.Usage(llm.Usage{Input: r.Usage.Input, Output: r.Usage.Output, Cached: r.Usage.Cached})
 	}
 	if r.Optional {
 		rule.Optional()
@@ -167,6 +172,18 @@ func (r *scriptRule) rule() (rule *llm.Rule, at string, err error) {
 		rule.Header(header(r.Header))
 	}
 	return rule.StopReason(llm.StopReason(r.Stop)).Model(r.Model).Account(r.Account), "", nil
+}
+
+// nearStop returns the stop reason that another one is a spelling of, such as maxTokens for max_tokens; "" for none.
+func nearStop(stop string) string {
+	plain := strings.NewReplacer("_", "", "-", "", " ", "").Replace
+	for _, known := range []llm.StopReason{llm.EndTurn, llm.StopToolUse, llm.StopMaxTokens, llm.StopStopSequence,
+		llm.StopRefusal, llm.StopContentFilter} {
+		if string(known) != stop && strings.EqualFold(plain(stop), string(known)) {
+			return string(known)
+		}
+	}
+	return ""
 }
 
 // add appends what make makes of a member, if the file has it.
@@ -241,7 +258,8 @@ func (e *scriptError) error() *llm.Error {
 	if e.RetryAfter != nil {
 		header.Set("Retry-After", strconv.Itoa(*e.RetryAfter))
 	}
-	return &llm.Error{Status: e.Status, Message: e.Message, Kind: e.Kind, Code: e.Code, Param: e.Param, Header: header}
+	return &llm.Error{Status: e.Status, Message: e.Message, Kind: e.Kind, Code: e.Code, Param: e.Param, Extra: e.Extra,
+		Header: header}
 }
 
 func (f *scriptFault) faults() []llm.Fault {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +15,9 @@ import (
 
 // afterTask is the value of --stdin-after that waits for the end of the host's task in place of a pattern.
 const afterTask = "{done}"
+
+// mostOfPrepare is how much is shown of the end of what a failed --prepare printed, in bytes.
+const mostOfPrepare = 2000
 
 // setup reads the flags that say how to start a client that does not know the contract.
 func (c *runCommand) setup() (harness.Setup, error) {
@@ -96,4 +101,25 @@ func (c *runCommand) setupFlags() []string {
 		}
 	}
 	return words
+}
+
+// prepare runs the command that builds the client, or looks for what it needs. If that is missing, it says how to
+// install it.
+func (c *runCommand) prepare(ctx context.Context) error {
+	if len(c.Prepare) == 0 {
+		return nil
+	}
+	said, err := exec.CommandContext(ctx, c.Prepare[0], c.Prepare[1:]...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	text := strings.TrimSpace(string(said))
+	text = strings.ToValidUTF8(text[max(0, len(text)-mostOfPrepare):], "")
+	if text != "" {
+		text = "\n" + text
+	}
+	if c.Install != "" {
+		text += "\nto install what it needs: " + c.Install
+	}
+	return fmt.Errorf("--prepare: %s: %w%s", strings.Join(c.Prepare, " "), err, text)
 }

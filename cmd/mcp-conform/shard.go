@@ -3,15 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -22,7 +23,7 @@ import (
 
 const (
 	shardName   = "shard.json"
-	shardFormat = 1
+	shardFormat = 2
 	mostShards  = 1000
 )
 
@@ -32,6 +33,8 @@ type shard struct {
 	Shard  int      `json:"shard"`
 	Shards int      `json:"shards"`
 	Flags  []string `json:"flags"`
+	// Traces are the SHA-256 sums of the files in the folder traces, by name.
+	Traces map[string]string `json:"traces"`
 
 	dir string
 }
@@ -85,7 +88,11 @@ func (c *runCommand) playShard(
 		release(c.Out)
 		return err
 	}
-	part := shard{shardFormat, version(), suite.Shard, suite.Shards, hidden(deciding(args[1:])), ""}
+	part := shard{Format: shardFormat, Tool: version(), Shard: suite.Shard, Shards: suite.Shards,
+		Flags: hidden(deciding(args[1:]))}
+	if part.Traces, err = traceSums(c.Out); err != nil {
+		return &exitError{exitHarness, err}
+	}
 	err = writeBytes(filepath.Join(c.Out, shardName), append(jsonvalue.Indented(part), '\n'))
 	if err == nil {
 		fmt.Fprintf(s.err, "mcp-conform: wrote shard %s, %d sessions, to %s\n", c.Shard, len(traces), c.Out)
@@ -96,7 +103,7 @@ func (c *runCommand) playShard(
 // outputFlags are the flags of run that decide where results go, how they look and how fast they come, and whether a
 // value follows.
 var outputFlags = map[string]bool{"--shard": true, "--out": true, "--report": true, "--format": true,
-	"--no-durations": false, "--verbose": false, "-v": false, "--jobs": true, "-j": true}
+	"--keep-runs": true, "--no-durations": false, "--verbose": false, "-v": false, "--jobs": true, "-j": true}
 
 // deciding returns the flags and the command that decide the results: equal ones in all shards of a run.
 func deciding(args []string) []string {
@@ -124,38 +131,12 @@ type mergeCommand struct {
 func (c *mergeCommand) Validate() error { return c.Report.Validate() }
 
 func (c *mergeCommand) Run(ctx context.Context, s streams) error {
-	began := time.Now()
 	shards, traces, err := readShards(c.Shards)
 	if err != nil {
 		return usage(err)
 	}
-	run, err := parseRun(ctx, append([]string{"run"}, shards[0].Flags...), s)
-	if err != nil {
-		return usage(fmt.Errorf("%s: %w", filepath.Join(shards[0].dir, shardName), err))
-	}
-	played := run.output
-	run.output, run.Shard = c.output, ""
-	run.Baseline = cmp.Or(c.Baseline, played.Baseline)
-	run.Strict, run.Verbose = c.Strict || played.Strict, c.Verbose || played.Verbose
-	run.NoTimes = c.NoTimes || played.NoTimes
-	run.nameFiles()
-	suite, err := run.suite()
-	if err != nil {
-		return err
-	}
-	known, err := run.readBaseline()
-	if err = errors.Join(err, run.Report.prepare()); err != nil {
-		return err
-	}
-	results, err := suite.Judge(traces)
-	if err != nil {
-		return usage(err)
-	}
-	if run.Out, err = claim(run.Out, s.err); err != nil {
-		return &exitError{exitHarness, err}
-	}
-	results.Flags = shards[0].Flags
-	return run.exit(ctx, results, run.finish(s, known, began, results, traces))
+	played := &report.Results{Flags: shards[0].Flags}
+	return c.judge(ctx, s, filepath.Join(shards[0].dir, shardName), played, traces)
 }
 
 // readShards reads the shards of one run, in order. Each must be there once.
@@ -165,6 +146,9 @@ func readShards(dirs []string) ([]shard, []*trace.Trace, error) {
 	for _, dir := range dirs {
 		one, err := readShard(dir)
 		if err != nil {
+			return nil, nil, err
+		}
+		if err := one.checkTraces(); err != nil {
 			return nil, nil, err
 		}
 		more, err := readTraces(filepath.Join(one.dir, "traces"))
@@ -224,6 +208,44 @@ func readShard(dir string) (shard, error) {
 		return one, fmt.Errorf("%s: expected a shard in format %d, found another format or invalid JSON", path, shardFormat)
 	}
 	return one, nil
+}
+
+// traceSums returns the sums of the traces in the folder of a shard, by name.
+func traceSums(dir string) (map[string]string, error) {
+	sums := map[string]string{}
+	paths, _ := filepath.Glob(filepath.Join(dir, "traces", "*.ndjson")) // "*.ndjson" is valid
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading traces: %w", err)
+		}
+		sums[filepath.Base(path)] = fmt.Sprintf("%x", sha256.Sum256(raw))
+	}
+	return sums, nil
+}
+
+// checkTraces returns an error unless the folder has exactly the traces that the shard wrote.
+func (s *shard) checkTraces() error {
+	found, err := traceSums(s.dir)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(s.dir, "traces")
+	for _, name := range slices.Sorted(maps.Keys(s.Traces)) {
+		switch found[name] {
+		case s.Traces[name]:
+		case "":
+			return fmt.Errorf("%s: the shard's trace %s is missing: play the shard again", dir, name)
+		default:
+			return fmt.Errorf("%s: %s is not the trace that the shard wrote: play the shard again", dir, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if s.Traces[name] == "" {
+			return fmt.Errorf("%s: %s is not a trace of the shard: remove the file", dir, name)
+		}
+	}
+	return nil
 }
 
 func missingShards(all []shard) string {

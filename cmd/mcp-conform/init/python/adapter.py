@@ -87,8 +87,10 @@ class Client:
                 if line.startswith(b"data:"):
                     data += line[5:]
                 elif not line.strip():  # the end of an event
-                    if data.strip():
+                    try:
                         yield json.loads(data)
+                    except ValueError:  # an event without a message, as that which only opens a stream
+                        pass
                     data = b""
 
 

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+type checkCommand struct {
+	Paths []string `arg:"" placeholder:"PATH" help:"Folders of run --out, folders of traces, or traces."`
+	output
+}
+
+func (c *checkCommand) Validate() error { return c.Report.Validate() }
+
+// Run judges saved traces as a run would. A folder of run --out has the run's own flags, such as its selection.
+func (c *checkCommand) Run(ctx context.Context, s streams) error {
+	var traces []*trace.Trace
+	for i, path := range c.Paths {
+		c.Paths[i] = newestRun(path, s.err)
+		more, err := savedTraces(c.Paths[i])
+		if err != nil {
+			return usage(err)
+		}
+		traces = append(traces, more...)
+	}
+	rs, err := readResults(c.Paths[0])
+	switch {
+	case len(c.Paths) == 1 && err == nil && len(rs.Flags) > 0:
+		return c.judge(ctx, s, filepath.Join(c.Paths[0], "results.json"), rs, traces)
+	case len(c.Paths) == 1 && isFolder(c.Paths[0]) && err != nil && !errors.Is(err, fs.ErrNotExist):
+		return usage(err)
+	}
+	return c.judge(ctx, s, c.Paths[0], &report.Results{Flags: flagsFor(traces)}, traces)
+}
+
+// flagsFor returns flags for traces whose run is unknown.
+func flagsFor(traces []*trace.Trace) []string {
+	flags := []string{"--client", builtinPrefix + "reference"}
+	var revisions []string
+	for _, t := range traces {
+		revisions = append(revisions, t.Header.Revision)
+	}
+	slices.Sort(revisions)
+	for _, r := range slices.Compact(revisions) {
+		flags = append(flags, "--revision", r)
+	}
+	return flags
+}
+
+// judge judges traces as the run with the flags of played would have. From is the file that has the flags, for errors.
+func (o *output) judge(
+	ctx context.Context, s streams, from string, played *report.Results, traces []*trace.Trace,
+) error {
+	began := time.Now()
+	run, err := parseRun(ctx, append([]string{"run"}, played.Flags...), s)
+	if err != nil {
+		return usage(errors.New(from + ": " + err.Error()))
+	}
+	flags := run.output
+	run.output, run.Shard = *o, ""
+	run.Baseline = cmp.Or(o.Baseline, flags.Baseline)
+	run.Strict, run.Verbose = o.Strict || flags.Strict, o.Verbose || flags.Verbose
+	run.NoTimes = o.NoTimes || flags.NoTimes
+	run.nameFiles()
+	suite, err := run.suite()
+	if err != nil {
+		return err
+	}
+	known, err := run.readBaseline()
+	if err = errors.Join(err, run.Report.prepare()); err != nil {
+		return err
+	}
+	results, err := suite.Judge(traces)
+	if err != nil {
+		return usage(err)
+	}
+	if err := run.claimOut(s.err); err != nil {
+		return err
+	}
+	results.Flags = played.Flags
+	return run.exit(ctx, results, run.finish(s, known, began, results, traces))
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/proof/play"
+)
+
+// gatewayFlags are the flags for a gateway between the built-in client and the fake server.
+type gatewayFlags struct {
+	Gateway bool     `help:"${run_gateway}"`
+	Path    string   `default:"/mcp" placeholder:"PATH" help:"The path of the gateway's MCP endpoint, if it listens."`
+	Header  []string `sep:"none" placeholder:"NAME=VALUE" help:"${run_header}"`
+}
+
+const defaultPath = "/mcp"
+
+func (c *runCommand) validateGateway() error {
+	switch {
+	case !c.Gateway && (len(c.Header) > 0 || c.Path != defaultPath):
+		return errors.New("--path and --header: expected --gateway beside them")
+	case !c.Gateway:
+		return nil
+	case c.Stdio || c.Agent || c.Shard != "" || len(c.Stdin)+len(c.Answer) > 0 || c.Ready != "" || c.PTY || c.OwnHome:
+		return errors.New("--gateway: expected no --stdio, --agent, --shard, --stdin, --stdin-after, --answer, --pty and " +
+			"--own-home beside it: the placeholders of the command say how the gateway is reached")
+	case isHost(c.Builtin):
+		return errors.New("--gateway: expected a client that calls tools by itself, such as builtin:reference, found a host")
+	case !strings.HasPrefix(c.Path, "/"):
+		return fmt.Errorf("--path: expected a path such as /mcp, found %q", c.Path)
+	}
+	for _, header := range c.Header {
+		if name, _, ok := strings.Cut(header, "="); !ok || strings.TrimSpace(name) != name || name == "" {
+			return fmt.Errorf("--header: expected NAME=VALUE, such as 'Authorization=Bearer KEY', found %q", header)
+		}
+	}
+	return nil
+}
+
+// builtinName is the built-in client of the run.
+func (c *runCommand) builtinName() string {
+	if c.Builtin == "" {
+		return builtinPrefix + "reference"
+	}
+	return c.Builtin
+}
+
+// gateway is the gateway to judge, with the built-in client before it.
+func (c *runCommand) gateway() (harness.Client, error) {
+	if len(c.Command) == 0 {
+		return harness.Client{}, errors.New("--gateway: expected the gateway's command after --")
+	}
+	run, err := builtin(c.builtinName())
+	if err != nil {
+		return harness.Client{}, err
+	}
+	setup, err := c.setup()
+	if err != nil {
+		return harness.Client{}, err
+	}
+	header := http.Header{}
+	for _, one := range c.Header {
+		name, value, _ := strings.Cut(one, "=")
+		header.Add(name, value)
+	}
+	client := harness.Gateway(run, harness.GatewayProgram{Argv: c.Command, Templates: setup.Templates, Path: c.Path,
+		Header: header, Ready: c.Timeout})
+	client.Has = c.Has
+	return client, nil
+}
+
+// play plays and judges: a client, or a gateway beside the run without it.
+func (c *runCommand) play(ctx context.Context, s streams, suite *conformance.Suite,
+) (*report.Results, []*trace.Trace, error) {
+	if !c.Gateway {
+		return suite.Run(ctx)
+	}
+	fmt.Fprintf(s.err, "mcp-conform: judging a gateway, %s, with the client %s\n", suite.Client.Pair(), c.builtinName())
+	notes, err := c.reach(ctx, suite)
+	if err != nil {
+		return nil, nil, err
+	}
+	direct, err := c.withoutGateway(ctx, suite)
+	if err != nil {
+		return nil, nil, fmt.Errorf("playing without the gateway: %w", err)
+	}
+	if checkpoint := suite.Checkpoint; checkpoint != nil {
+		suite.Checkpoint = func(rs *report.Results, traces []*trace.Trace) {
+			checkpoint(conformance.JudgeGateway(direct, rs, traces), traces)
+		}
+	}
+	through, traces, err := suite.Run(ctx)
+	if through == nil {
+		return nil, nil, err
+	}
+	judged := conformance.JudgeGateway(direct, through, traces)
+	judged.Notes = append(judged.Notes, notes...)
+	return judged, traces, err
+}
+
+// reach keeps the revisions of the suite in which a call comes through the gateway, and notes the others. A revision
+// that the command line names must be one of the first.
+func (c *runCommand) reach(ctx context.Context, suite *conformance.Suite) (notes []string, err error) {
+	revisions := suite.Revisions
+	if revisions == nil {
+		revisions = conformance.Revisions()
+	}
+	suite.Revisions = nil
+	var first error
+	for _, revision := range revisions {
+		r := harness.Runner{Client: suite.Client, Revision: revision, Seed: suite.Seed, Timeout: suite.Timeout,
+			Tool: suite.Tool, Dialect: suite.Dialect}
+		err := r.Reach(ctx)
+		var unreached *harness.ReachError
+		if err == nil {
+			suite.Revisions = append(suite.Revisions, revision)
+			continue
+		}
+		if !errors.As(err, &unreached) {
+			return nil, err
+		}
+		if first == nil {
+			first = err
+		}
+		notes = append(notes, fmt.Sprintf("%s is not judged: no call of a tool comes through the gateway: %s", revision,
+			unreached.Why))
+	}
+	if len(suite.Revisions) == 0 || len(c.Revision) > 0 {
+		return nil, first
+	}
+	return notes, nil
+}
+
+// withoutGateway plays the same with the client alone, in process and in virtual time.
+func (c *runCommand) withoutGateway(ctx context.Context, suite *conformance.Suite) (*report.Results, error) {
+	run, err := builtin(c.builtinName())
+	if err != nil {
+		return nil, err
+	}
+	alone := *suite
+	alone.Client, alone.Bubble = suite.Client.WithoutGateway(run), play.InVirtualTime
+	alone.Progress, alone.Checkpoint, alone.Reproduce, alone.Keep = nil, nil, nil, ""
+	rs, _, err := alone.Run(ctx)
+	return rs, err
+}
+
+func (c *runCommand) gatewayWords() []string {
+	if !c.Gateway {
+		return nil
+	}
+	words := []string{"--gateway"}
+	if c.Path != defaultPath {
+		words = append(words, "--path", c.Path)
+	}
+	for _, header := range c.Header {
+		words = append(words, "--header", header)
+	}
+	return words
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// myGateway is a gateway for tests: my-gateway [BUG] ADDRESS URL is between HTTP and HTTP, and
+// my-gateway [BUG] -- COMMAND… between stdio and stdio.
+func myGateway() error {
+	args, bug := os.Args[1:], ""
+	if args[0] != "--" && strings.HasPrefix(args[0], "-") {
+		bug, args = args[0][1:], args[1:]
+	}
+	edit := func(body []byte) []byte { return body }
+	if bug == "drops-sampling" {
+		edit = func(body []byte) []byte {
+			return bytes.ReplaceAll(body, []byte(`"sampling":{"tools":{}}`), []byte(`"roots":{}`))
+		}
+	}
+	switch bug {
+	case "exits":
+		fmt.Fprintln(os.Stderr, "no such setting")
+		os.Exit(3)
+	case "never-listens":
+		fmt.Fprintln(os.Stderr, "listening at [::1]:1")
+		select {}
+	}
+	if args[0] == "--" {
+		return between(args[1:], edit)
+	}
+	to, err := url.Parse(args[1])
+	if err != nil {
+		return err
+	}
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		body, _ := io.ReadAll(r.In.Body)
+		body = edit(body)
+		r.Out.URL, r.Out.Host = to, to.Host
+		r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Out.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	}}
+	return http.ListenAndServe(args[0], http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case bug == "502":
+			http.Error(w, "the upstream is not available", http.StatusBadGateway)
+		case bug == "html":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<html>Welcome</html>")
+		case bug == "login" && r.Header.Get("X-Key") != "k=1":
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/":
+			http.NotFound(w, r)
+		case r.URL.Path == "/mcp" || bug == "":
+			proxy.ServeHTTP(w, r)
+		default:
+			http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)
+		}
+	}))
+}
+
+// between launches the server and copies between its streams and ours.
+func between(command []string, edit func([]byte) []byte) error {
+	server := exec.Command(command[0], command[1:]...)
+	in, err := server.StdinPipe()
+	if err != nil {
+		return err
+	}
+	server.Stdout, server.Stderr = os.Stdout, os.Stderr
+	if err := server.Start(); err != nil {
+		return err
+	}
+	buffer := make([]byte, 1<<20)
+	for {
+		n, err := os.Stdin.Read(buffer)
+		if _, failed := in.Write(edit(bytes.Clone(buffer[:n]))); err != nil || failed != nil {
+			break
+		}
+	}
+	_ = in.Close()
+	return server.Wait()
+}
+
+func runMyGateway() int {
+	if err := myGateway(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/harness/trace/sequence"
+)
+
+type showCommand struct {
+	Path    string `arg:"" placeholder:"PATH" help:"A trace, a folder of traces, or a folder of run --out."`
+	Verbose bool   `short:"v" help:"Show the bodies of messages, too."`
+	Case    string `placeholder:"SCENARIO/CASE" help:"Show only this case."`
+	Check   string `placeholder:"ID" help:"Show only the case of a finding, with a mark at what it rests on."`
+}
+
+func (c *showCommand) Validate() error {
+	if c.Case != "" && c.Check != "" {
+		return errors.New("found --case and --check: use one of them")
+	}
+	return nil
+}
+
+// Run shows the traces, through a pager if standard output is a terminal.
+func (c *showCommand) Run(s streams) error {
+	files, err := traceFiles(c.Path)
+	if err != nil {
+		return usage(err)
+	}
+	chosen := func(string) sequence.Options { return sequence.Options{Case: c.Case} }
+	if c.Check != "" {
+		if chosen, err = c.findings(); err != nil {
+			return usage(err)
+		}
+	}
+	out, end := paged(s)
+	shown := 0
+	var wrong error
+	for i, file := range files {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		n, err := c.show(out, file, chosen)
+		shown, wrong = shown+n, errors.Join(wrong, err)
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	if wrong != nil {
+		return usage(wrong)
+	}
+	if shown == 0 && c.Case != "" {
+		return usage(fmt.Errorf("--case: %s has no event of %q", c.Path, c.Case))
+	}
+	return nil
+}
+
+// show writes one trace, event by event, and returns how many it showed.
+func (c *showCommand) show(out io.Writer, file string, chosen func(revision string) sequence.Options) (int, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var w *sequence.Writer
+	err = trace.Scan(f, func(part *trace.Trace) error {
+		if w == nil {
+			o := chosen(part.Header.Revision)
+			o.Bodies = c.Verbose
+			w = sequence.New(out, o)
+		}
+		return w.Add(part)
+	})
+	if w == nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return w.Shown, err
+}
+
+// findings returns what to show of the check in each revision: its case, and the events that the report names.
+func (c *showCommand) findings() (func(revision string) sequence.Options, error) {
+	rs, err := readResults(c.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--check: expected a folder of run --out, which has results: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	options := map[string]sequence.Options{}
+	var known []string
+	for i := range rs.Results {
+		r := &rs.Results[i]
+		known = append(known, r.ID())
+		if r.ID() != c.Check {
+			continue
+		}
+		o := sequence.Options{Case: r.Case, Marked: map[trace.Ref]bool{}}
+		for _, e := range r.Evidence {
+			o.Marked[trace.Ref{Case: e.Case, Seq: e.Seq}] = e.Seq > 0
+			if o.Case == "" {
+				o.Case = e.Case
+			}
+		}
+		options[r.Revision] = o
+	}
+	if len(options) == 0 {
+		return nil, fmt.Errorf("--check: no result of %q; %s", c.Check, hint(c.Check, slices.Compact(known), "see the report"))
+	}
+	return func(revision string) sequence.Options {
+		o, found := options[revision]
+		if !found {
+			o.Case = c.Check // no case has this name
+		}
+		return o
+	}, nil
+}
+
+// traceFiles returns the files of a trace or a folder, in the order of the sessions.
+func traceFiles(path string) ([]string, error) {
+	if !isFolder(path) {
+		return []string{path}, nil
+	}
+	for _, dir := range []string{filepath.Join(path, "traces"), path} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.ndjson"))
+		if err != nil {
+			return nil, err
+		}
+		if files != nil {
+			slices.SortStableFunc(files, func(a, b string) int { return len(a) - len(b) }) // -2 before -10
+			return files, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: expected traces (*.ndjson), found none", path)
+}
+
+// paged returns where to write, and what ends it: a pager if standard output is a terminal and there is one.
+func paged(s streams) (io.Writer, func() error) {
+	buffered := bufio.NewWriter(s.out)
+	command := strings.Fields(os.Getenv("PAGER"))
+	if command == nil {
+		command = []string{"less", "-FRX"}
+	}
+	if !terminal(s.out) || command[0] == "cat" {
+		return buffered, buffered.Flush
+	}
+	pager := exec.Command(command[0], command[1:]...)
+	pager.Stdout, pager.Stderr = os.Stdout, os.Stderr
+	input, err := pager.StdinPipe()
+	if err != nil || pager.Start() != nil {
+		return buffered, buffered.Flush
+	}
+	buffered.Reset(input)
+	return buffered, func() error {
+		_ = buffered.Flush() // fails when the reader has seen enough
+		_ = input.Close()
+		return pager.Wait()
+	}
+}
