@@ -35,7 +35,7 @@ func Client(options func(env harness.Env) *mcp.ClientOptions, o ...harness.Optio
 }
 
 // Run runs one session: it connects to env.URL or launches the server, lists the tools, calls those in env.Tools (nil:
-// all) with {}, gets env.Prompts, reads env.Resources, and closes. A client in a process of its own calls it with the
+// all), gets env.Prompts, reads env.Resources, and closes. A client in a process of its own calls it with the
 // environment of [harness.EnvFromProcess].
 //
 // The client declares no more of sampling than env.Declare asks for. Run returns an error if it cannot connect or list
@@ -91,6 +91,9 @@ func call(ctx context.Context, session *mcp.ClientSession, env *harness.Env, too
 	ctx, token, done := env.Call(ctx, tool)
 	defer done()
 	params := &mcp.CallToolParams{Name: tool}
+	if arguments := env.Arguments[tool]; arguments != nil {
+		params.Arguments = arguments
+	}
 	if token != "" {
 		params.SetProgressToken(token)
 	}

@@ -89,15 +89,15 @@ func TestSampleRefusesWithTheRightCode(t *testing.T) {
 		code     int
 		message  string
 	}{
-		"answer":   {false, withTools, harness.Approve, llm.Script(llm.When().Reply(llm.Text("Hello."))), 0, ""},
+		"answer":   {false, withTools, harness.Approve, []*llm.Rule{llm.When().Reply(llm.Text("Hello."))}, 0, ""},
 		"strict":   {true, withoutTools, harness.Approve, nil, -32602, "tools were not declared"},
 		"declined": {false, withTools, harness.Decline, nil, -1, "the user declined the request"},
-		"declined answer": {false, withTools, harness.DeclineAnswer, llm.Script(llm.When().Reply(llm.Text("Hello."))), -1,
+		"declined answer": {false, withTools, harness.DeclineAnswer, []*llm.Rule{llm.When().Reply(llm.Text("Hello."))}, -1,
 			"the user declined the answer"},
-		"forbidden tool use": {true, withTools, harness.Approve, llm.Script(llm.When().Reply(llm.Call("t", "{}"))), -32603,
+		"forbidden tool use": {true, withTools, harness.Approve, []*llm.Rule{llm.When().Reply(llm.Call("t", "{}"))}, -32603,
 			"the model used a forbidden tool"},
 		"provider's error": {false, withTools, harness.Approve,
-			llm.Script(llm.When().Fail(&llm.Error{Status: 401, Message: "bad key sk-1"})), -32603, "the model did not answer"},
+			[]*llm.Rule{llm.When().Fail(&llm.Error{Status: 401, Message: "bad key sk-1"})}, -32603, "the model did not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := llm.New(t, c.rules...)

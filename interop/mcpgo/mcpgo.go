@@ -32,7 +32,7 @@ func Client(handler func(env harness.Env) client.SamplingHandler, o ...harness.O
 }
 
 // Run runs one session: it connects to env.URL in env.Revision, lists the tools, calls those in env.Tools (nil: all)
-// with {}, gets env.Prompts, reads env.Resources, and closes. It declares env.Declare, and uses the handler only if
+// gets env.Prompts, reads env.Resources, and closes. It declares env.Declare, and uses the handler only if
 // that includes sampling, because the SDK declares it for every client with a handler. Run returns an error if it
 // cannot connect or list the tools, or if ctx ends. A failed call is not an error: it is reported to env.Report.
 func Run(ctx context.Context, env harness.Env, handler client.SamplingHandler) (err error) {
@@ -75,6 +75,9 @@ func call(ctx context.Context, c *client.Client, env *harness.Env, tool string) 
 	ctx, token, done := env.Call(ctx, tool)
 	defer done()
 	params := mcp.CallToolParams{Name: tool, Arguments: map[string]any{}}
+	if arguments := env.Arguments[tool]; arguments != nil {
+		params.Arguments = arguments
+	}
 	if token != "" {
 		params.Meta = &mcp.Meta{ProgressToken: token}
 	}

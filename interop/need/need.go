@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -41,6 +42,29 @@ func missing(t testing.TB, what, install string) {
 		t.Fatalf("%s is missing: %s", what, install)
 	}
 	t.Skipf("%s is missing (a failure with %s=1): %s", what, RequireToolsVariable, install)
+}
+
+// TwoCommands types what a newcomer types in an empty folder: mcp-conform init KIND, and mcp-conform run adapter, of
+// some cases. programs is a folder in which the client's runtime is looked for first.
+func TwoCommands(t *testing.T, kind, programs string) {
+	t.Helper()
+	folder, err := filepath.Abs(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := filepath.Join(t.TempDir(), "mcp-conform")
+	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", command,
+		"github.com/mcp-conform/mcp-conform/cmd/mcp-conform").CombinedOutput()
+	if err != nil {
+		t.Fatalf("building the command: %v\n%s", err, built)
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for _, words := range [][]string{{"init", kind}, {"run", "adapter", "--scenario", "basic/question"}} {
+		if said, err := exec.CommandContext(t.Context(), command, words...).CombinedOutput(); err != nil {
+			t.Fatalf("mcp-conform %s: %v\n%s", strings.Join(words, " "), err, said)
+		}
+	}
 }
 
 // Baseline judges a client. It must fail and warn exactly as the file says. counts are for what a baseline leaves out,

@@ -236,7 +236,7 @@ func TestAnthropicSDKsToolChoicesAreRead(t *testing.T) {
 }
 
 func TestAnthropicSDKReadsErrors(t *testing.T) {
-	once := func(status int) *llm.Rule { return llm.When().Fail(&llm.Error{Status: status, Message: "m"}).Once() }
+	once := func(status int) *llm.Rule { return llm.When().Fail(&llm.Error{Status: status, Message: "m"}).Times(1) }
 	noKey := func(url string) anthropic.Client {
 		return anthropic.NewClient(option.WithBaseURL(url),
 			option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
@@ -267,6 +267,7 @@ func TestAnthropicSDKReadsErrors(t *testing.T) {
 		for _, streamed := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				srv := llm.New(t, c.rules...)
+				srv.AllowRefusals()
 				client := c.client(srv.Anthropic())
 				var err error
 				if streamed {
@@ -289,7 +290,7 @@ func TestAnthropicSDKReadsErrors(t *testing.T) {
 func TestAnthropicSDKRetriesOnlyWhatItShould(t *testing.T) {
 	soon := http.Header{"Retry-After-Ms": {"1"}}
 	for _, status := range []int{429, 500, 529} {
-		srv := llm.New(t, llm.When().Fail(&llm.Error{Status: status, Message: "m", Header: soon}).Once(),
+		srv := llm.New(t, llm.When().Fail(&llm.Error{Status: status, Message: "m", Header: soon}).Times(1),
 			llm.When().Reply(llm.Text("so")))
 		client := anthropicClient(srv.Anthropic())
 		m, err := client.Messages.New(t.Context(), anthropicParams(anthropicQuestion))

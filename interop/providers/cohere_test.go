@@ -143,7 +143,7 @@ func TestCohereSDKReadsEveryReply(t *testing.T) {
 			cohereSaid{thinking: "hm, so it is", calls: []string{`add {}`}, reason: "TOOL_CALL"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := llm.New(t, c.rule.Usage(12, 5, 3))
+			srv := llm.New(t, c.rule.Usage(llm.Usage{Input: 12, Output: 5, Cached: 3}))
 			co := cohereClient(srv.BaseURLs()[dialect.CohereChat])
 			seen := map[string]bool{}
 			unique := func(ids []string) {

@@ -209,7 +209,7 @@ def main():
     host.announce()
     wire.open()
     listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]
-    calls = [("tools/call", name, {"name": name, "arguments": {}}) for name in host.tools or listed]
+    calls = [("tools/call", name, {"name": name, "arguments": host.arguments.get(name, {})}) for name in host.tools or listed]
     calls += [("prompts/get", name, {"name": name}) for name in host.prompts]
     calls += [("resources/read", uri, {"uri": uri}) for uri in host.resources]
     for method, name, params in calls:

@@ -26,6 +26,7 @@ class Host:
     def __init__(self, told, strict):
         self.capabilities = told.get("capabilities", {"sampling": {"tools": {}}})
         self.decision, self.tools = told.get("decision"), told.get("tools")
+        self.arguments = told.get("arguments", {})
         self.prompts, self.resources = told.get("prompts", []), told.get("resources", [])
         self.model, self.key = told.get("models", {}).get("native"), told.get("key", "")
         self.give_up, self.giving_up, self.given_up = told.get("giveUp", []), False, False

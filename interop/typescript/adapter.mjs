@@ -77,7 +77,7 @@ export async function callTools(client, call) {
   const listed = (await client.listTools()).tools.map((tool) => tool.name);
   for (const name of told.tools ?? listed) {
     const options = givingUp(name);
-    await ended(name, call({ name, arguments: {} }, options), options?.signal);
+    await ended(name, call({ name, arguments: told.arguments?.[name] ?? {} }, options), options?.signal);
   }
   for (const name of told.prompts ?? []) await ended(name, client.getPrompt({ name }));
   for (const uri of told.resources ?? []) await ended(uri, client.readResource({ uri }));

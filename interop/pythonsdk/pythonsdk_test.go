@@ -1,0 +1,52 @@
+// Package pythonsdk compares clients on the official Python SDK and on FastMCP with their baselines. The clients are
+// the templates of mcp-conform init.
+package pythonsdk
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/need"
+)
+
+// venv returns the folder with the programs of a virtual environment, which NAME.txt locks.
+func venv(t *testing.T, name string) string {
+	t.Helper()
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+	folder := filepath.Join(".venv-"+name, "bin")
+	need.File(t, folder, "in interop/pythonsdk: python3 -m venv .venv-"+name+" && .venv-"+name+
+		"/bin/pip install --require-hashes -r "+name+".txt")
+	return folder
+}
+
+// The other scenarios wait for time limits of the SDKs.
+var quick = conformance.Only("declare", "basic", "tool-use", "parallel", "loop", "balance", "cancel", "consent",
+	"provider-errors", "mrtr")
+
+func TestClients(t *testing.T) {
+	for _, c := range []struct {
+		name, venv, template, provider string
+		counts                         string
+	}{
+		{"v2", "v2", "python-sdk", "native", "35 known, 14 not applicable"},
+		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "40 known, 17 not applicable, 22 unsupported"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			adapter := filepath.Join("../../cmd/mcp-conform/init", c.template, "adapter.py")
+			client := harness.Command(filepath.Join(venv(t, c.venv), "python"), adapter, "--provider", c.provider)
+			options := []conformance.Option{quick, conformance.Explore(0)}
+			if c.provider != "native" {
+				client.Has = []string{harness.OneModel}
+			}
+			need.Baseline(t, client, filepath.Join("testdata", c.name+".yaml"), c.counts, options...)
+		})
+	}
+}
+
+func TestTwoCommands(t *testing.T) {
+	for kind, name := range map[string]string{"python-sdk": "v2", "fastmcp": "fastmcp"} {
+		t.Run(kind, func(t *testing.T) { need.TwoCommands(t, kind, venv(t, name)) })
+	}
+}
