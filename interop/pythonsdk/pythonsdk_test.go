@@ -17,7 +17,7 @@ func venv(t *testing.T, name string) string {
 	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
 	folder := filepath.Join(".venv-"+name, "bin")
 	need.File(t, folder, "in interop/pythonsdk: python3 -m venv .venv-"+name+" && .venv-"+name+
-		"/bin/pip install --require-hashes -r "+name+".txt")
+		"/bin/pip install --no-deps --require-hashes -r "+name+".txt")
 	return folder
 }
 
