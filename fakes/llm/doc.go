@@ -47,8 +47,8 @@
 //	a slow answer          Spread, PauseBefore, PauseAfter
 //
 // A matcher selects the turn: When(Turn(2)). [Pace] slows a complete answer. All waits use the clock of package time,
-// so they are virtual in a testing/synctest bubble. They end when the caller hangs up or the server closes; journal and
-// trace record which.
+// so they are virtual in a testing/synctest bubble, which requests reach through [Server.Client]. They end when the
+// caller hangs up or the server closes; journal and trace record which.
 //
 // # Compatible servers
 //

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/ollama"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/openai"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
 // codecs lists all dialects and compatible servers. The facts of a codec tell other packages about it.
@@ -75,7 +76,7 @@ type Options struct {
 	Prefix string
 	// Lenient disables the provider's rules for histories, roles and tools.
 	Lenient bool
-	// Listener is where to serve; Close closes it. Nil: a free port of 127.0.0.1.
+	// Listener is where to serve; Close closes it. Nil: a free port of 127.0.0.1, or memory in a synctest bubble.
 	Listener net.Listener
 	// Source answers instead of rules; may be nil.
 	Source Source
@@ -111,6 +112,7 @@ type Server struct {
 	host    string // of the address
 	routes  []route
 	http    *http.Server
+	client  *http.Client
 	agent   *agent // nil for none
 	strange atomic.Int64
 	closing chan struct{} // closed by Close
@@ -153,7 +155,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 		return nil, fmt.Errorf("starting the model server: %w", err)
 	}
 	if o.Listener == nil {
-		if o.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		if o.Listener, err = memnet.ListenLocally(); err != nil {
 			return nil, fmt.Errorf("starting the model server: %w", err)
 		}
 	}
@@ -165,7 +167,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	s := &Server{
 		URL:     "http://" + reachable(address) + o.Prefix,
 		options: o, address: address, host: host, routes: routes(),
-		scripts: map[string]*script{"": own}, agent: newAgent(o.Agent),
+		scripts: map[string]*script{"": own}, agent: newAgent(o.Agent), client: memnet.ClientOf(o.Listener),
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.http = &http.Server{Handler: s.prefixed(s.serveUntilClosed)}
@@ -238,6 +240,9 @@ func (s *Server) Script(mark string, rules ...*Rule) error {
 // Handler returns the server's handler, for another server. It works after Close, which only ends its waits and stalls.
 func (s *Server) Handler() http.Handler { return s.prefixed(s.serve) }
 
+// Client returns an HTTP client that reaches the server, also in a synctest bubble: there the server listens in memory.
+func (s *Server) Client() *http.Client { return s.client }
+
 // Strangers returns how many requests came without [Options].Prefix.
 func (s *Server) Strangers() int64 { return s.strange.Load() }
 
@@ -273,6 +278,7 @@ func (s *Server) Close() {
 		close(s.closing)
 	}
 	s.mu.Unlock()
+	s.client.CloseIdleConnections()
 	_ = s.http.Close() // a failed connection is closed too
 	<-s.ended
 	s.inFlight.Wait()

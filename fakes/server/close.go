@@ -26,6 +26,7 @@ func (s *Server) Close() error {
 	}
 	defer close(s.ended)
 	s.cancel()
+	s.client.CloseIdleConnections()
 	err := s.host.Close()
 	<-s.served
 	idle := make(chan struct{})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
 // ResponseMode selects how the server responds to a POST. Clients must support both ways (2025-11-25,
@@ -57,7 +58,8 @@ type Options struct {
 	IsPlantedSecret func(string) bool
 	// Seed determines session ids and request states: equal seeds give equal ones, so that runs can be compared.
 	Seed int64
-	// Listener accepts the connections, and Close closes it. Nil is a free port of 127.0.0.1.
+	// Listener accepts the connections, and Close closes it. Nil is a free port of 127.0.0.1, or memory in a synctest
+	// bubble.
 	Listener net.Listener
 	// Prefix is a path before /mcp, such as "/k3J9", which [Server.URL] then has. A request without it gets 404, is
 	// counted in [Server.Strangers], and is not recorded.
@@ -80,6 +82,7 @@ type Server struct {
 	tools  []*serverTool
 	byName map[string]*serverTool // by serverTool.key
 	host   *http.Server
+	client *http.Client
 
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -177,12 +180,13 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 		s.byName[compiled.key()] = compiled
 	}
 	if o.Listener == nil {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		listener, err := memnet.ListenLocally()
 		if err != nil {
 			return nil, fmt.Errorf("the fake MCP server cannot listen: %w", err)
 		}
 		o.Listener = listener
 	}
+	s.client = memnet.ClientOf(o.Listener)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.URL = "http://" + o.Listener.Addr().String() + o.Prefix + "/mcp"
 	s.host = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 256 << 10,
@@ -193,6 +197,9 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 	}()
 	return s, nil
 }
+
+// Client returns an HTTP client that reaches the server, also in a synctest bubble: there the server listens in memory.
+func (s *Server) Client() *http.Client { return s.client }
 
 // Problems returns the faults of the server and its handlers: invalid frames that were not marked [Hostile], and
 // panics. They are never the client's fault.

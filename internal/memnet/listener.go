@@ -7,17 +7,17 @@ import (
 
 // listener passes new connections to Accept, in the order in which they were dialled.
 type listener struct {
-	addr   *net.TCPAddr
-	forget func() // removes the listener from its network
-	mu     sync.Mutex
-	change sync.Cond // on mu: waiting or closed changed
+	network *Network
+	addr    *net.TCPAddr
+	mu      sync.Mutex
+	change  sync.Cond // on mu: waiting or closed changed
 
 	waiting []*conn // to be accepted
 	closed  bool
 }
 
-func newListener(addr *net.TCPAddr, forget func()) *listener {
-	l := &listener{addr: addr, forget: forget}
+func newListener(n *Network, port int) *listener {
+	l := &listener{network: n, addr: address(port)}
 	l.change.L = &l.mu
 	return l
 }
@@ -61,7 +61,7 @@ func (l *listener) Close() error {
 	l.waiting = nil
 	l.change.Broadcast()
 	l.mu.Unlock()
-	l.forget()
+	l.network.forget(l.addr.Port)
 	for _, c := range pending {
 		_ = c.Close()
 	}

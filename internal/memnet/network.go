@@ -21,7 +21,10 @@ import (
 
 // firstClientPort is the first port of a dialling end. It is high, as on a real machine, so that a log tells the ends
 // apart.
-const firstClientPort = 49152
+const (
+	firstClientPort = 49152
+	lastPort        = 65535
+)
 
 // Network is a set of listeners. Create it with [New]; close only its listeners and connections. It is safe for
 // concurrent use.
@@ -53,7 +56,7 @@ func (n *Network) Listen(addr string) (net.Listener, error) {
 	if n.listeners[port] != nil {
 		return nil, &net.OpError{Op: "listen", Net: "tcp", Addr: address(port), Err: syscall.EADDRINUSE}
 	}
-	l := newListener(address(port), func() { n.forget(port) })
+	l := newListener(n, port)
 	n.listeners[port] = l
 	return l, nil
 }
@@ -78,6 +81,9 @@ func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Co
 	n.mu.Lock()
 	l := n.listeners[port]
 	n.clientPort++
+	if n.clientPort > lastPort {
+		n.clientPort = firstClientPort
+	}
 	local := address(n.clientPort)
 	n.mu.Unlock()
 	if l != nil {
@@ -94,12 +100,15 @@ func (n *Network) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: n.DialContext, DisableCompression: true}}
 }
 
-// free returns the next free port. It returns no port twice, so that a late client of a closed server never reaches the
-// server's successor.
+// free returns the next free port. It returns a port again only after all others, so that a late client of a closed
+// server never reaches the server's successor.
 func (n *Network) free() int {
-	for n.assigned++; n.listeners[n.assigned] != nil; n.assigned++ {
+	for {
+		n.assigned = n.assigned%lastPort + 1
+		if n.listeners[n.assigned] == nil {
+			return n.assigned
+		}
 	}
-	return n.assigned
 }
 
 func (n *Network) forget(port int) {
