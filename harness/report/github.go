@@ -30,13 +30,16 @@ func Annotations(rs *Results, strict bool) []byte {
 	for _, g := range rs.groups() {
 		r := g.first()
 		message := g.message()
+		if also := g.also(); also != "" {
+			message += "\nAlso fails: " + also
+		}
 		if r.Fix != "" {
 			message += "\nFix: " + r.Fix
 		}
 		if r.Reproduce != "" {
 			message += "\nReproduce: " + r.Reproduce
 		}
-		one := annotation{title: fmt.Sprintf("%s (%s)", r.title(), g.where()), message: message}
+		one := annotation{title: fmt.Sprintf("%s (%s)", r.Title(), g.where()), message: message}
 		if r.Failed(strict) || r.Verdict == HarnessError {
 			errors = append(errors, one)
 		} else if r.Warned() {

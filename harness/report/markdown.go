@@ -129,9 +129,12 @@ func (g group) markdown() string {
 	var ids []string
 	r := g.first()
 	for _, one := range g {
-		ids = include(ids, one.title())
+		ids = include(ids, one.Title())
 	}
 	fmt.Fprintf(&b, "### ✗ %s\n\n%s · %s\n\n%s", inlineCode(listed(ids)), r.Level, g.where(), fenced(g.message()))
+	if also := g.also(); also != "" {
+		fmt.Fprintf(&b, "**Also fails:** %s\n\n", Escape(also))
+	}
 	if r.Fix != "" {
 		fmt.Fprintf(&b, "**Fix:** %s\n\n", Escape(r.Fix))
 	}

@@ -13,7 +13,7 @@ import (
 // Note writes one result in full: message, evidence, exchange, requirement, likely cause, fix, and the command that
 // reproduces it.
 func Note(b *bytes.Buffer, r *Result, o TextOptions) {
-	head := fmt.Sprintf("%s  %s · %s · %s", paint(signs[r.Verdict], r.Verdict, o), r.title(), r.Level, r.Revision)
+	head := fmt.Sprintf("%s  %s · %s · %s", paint(signs[r.Verdict], r.Verdict, o), r.Title(), r.Level, r.Revision)
 	if len(r.Dialects) > 0 {
 		head += " · " + strings.Join(r.Dialects, ", ")
 	}
@@ -27,6 +27,7 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 	if r.Requirement != nil {
 		line(b, "requirement", strings.TrimPrefix(r.Requirement.Text+"\n"+r.Requirement.URL, "\n"))
 	}
+	line(b, "same cause as", r.SameAs)
 	line(b, "likely cause", r.Cause)
 	line(b, "fix", r.Fix)
 	line(b, "reproduce", r.Reproduce)

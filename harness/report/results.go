@@ -61,6 +61,8 @@ type Result struct {
 	Fix   string `json:"fix,omitempty"`
 	// Prerequisite is the check whose failure left nothing to judge; "" for none.
 	Prerequisite string `json:"prerequisite,omitempty"`
+	// SameAs is the finding with the same cause, such as "always/model-was-given (lost-result)"; "" for none.
+	SameAs string `json:"same_as,omitempty"`
 	// Case is the case of the message and the evidence: of those with the verdict, the one with the fewest sampling
 	// requests; "" for a check of the client as a whole.
 	Case string `json:"case,omitempty"`
@@ -70,6 +72,8 @@ type Result struct {
 	DurationMS int64 `json:"duration_ms"`
 	// Cases are the verdicts by case.
 	Cases []CaseResult `json:"cases,omitempty"`
+
+	also []string // what has the same cause
 }
 
 // ID is scenario and check, such as "parallel/late-delta".
@@ -120,8 +124,8 @@ func (r *Result) Findings() []*Result {
 	return all
 }
 
-// title is the ID, with the kind of difference.
-func (r *Result) title() string {
+// Title is the ID, with the kind of difference.
+func (r *Result) Title() string {
 	if r.Difference == "" {
 		return r.ID()
 	}

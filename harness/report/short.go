@@ -12,12 +12,10 @@ import (
 const (
 	// lineWidth is where lines break, except commands and what the client wrote.
 	lineWidth = 110
-	// warningWidth is where the line of a warning is cut.
-	warningWidth = 160
 	// ownLines is how many lines of the client's output are shown.
 	ownLines = 3
-	// mostKinds is how many kinds of difference of one check the short report shows.
-	mostKinds = 8
+	// mostBlocks is how many failures the short report shows in full.
+	mostBlocks = 10
 	// shownNames is how many cases or checks a line names.
 	shownNames = 4
 )
@@ -34,23 +32,22 @@ func short(b *bytes.Buffer, rs *Results, o TextOptions) {
 			g.writeLine(b, o)
 		}
 	}
-	shown, folded := map[string]int{}, []string{}
-	for _, g := range groups {
-		if g.first().Verdict == HarnessError {
+	rare, folded := rarest(groups), []string{}
+	for i, g := range groups {
+		switch r := g.first(); {
+		case r.Verdict == HarnessError:
 			b.WriteByte('\n')
-			Note(b, g.first(), o)
-		} else if g.first().Failed(false) {
-			id := g.first().ID()
-			if shown[id]++; shown[id] > mostKinds {
-				folded = include(folded, id)
-				continue
-			}
+			Note(b, r, o)
+		case slices.Contains(rare, i):
+			folded = append(folded, r.Title())
+		case r.Failed(false):
 			b.WriteByte('\n')
 			g.writeBlock(b, o)
 		}
 	}
-	for _, id := range folded {
-		fmt.Fprintf(b, "\n%s  %s   %d more kinds of difference: -v\n", paint(signs[Fail], Fail, o), id, shown[id]-mostKinds)
+	if len(folded) > 0 {
+		fmt.Fprintf(b, "\n%s  %s\n", paint(signs[Fail], Fail, o),
+			wrapped(fmt.Sprintf("%d more, with -v: %s", len(folded), strings.Join(folded, ", ")), 6))
 	}
 	var lines bytes.Buffer
 	for _, g := range groups {
@@ -67,6 +64,30 @@ func short(b *bytes.Buffer, rs *Results, o TextOptions) {
 		b.WriteByte('\n')
 		b.Write(lines.Bytes())
 	}
+}
+
+// rarest returns the indexes of the failures with the fewest cases, if there are more than a screen shows.
+func rarest(groups []group) []int {
+	var failed []int
+	for i, g := range groups {
+		if g.first().Failed(false) {
+			failed = append(failed, i)
+		}
+	}
+	slices.SortStableFunc(failed, func(i, j int) int { return groups[j].caseCount() - groups[i].caseCount() })
+	return failed[min(len(failed), mostBlocks):]
+}
+
+// caseCount is the number of cases that fail, in all revisions.
+func (g group) caseCount() (n int) {
+	for _, r := range g {
+		for _, c := range r.Cases {
+			if c.Verdict == r.Verdict {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Brief writes one result as the short report does: the message, the fix, and the command that reproduces it.
@@ -147,10 +168,14 @@ func (rs *Results) groups() []group {
 		all = append(all, rs.Results[i].Findings()...)
 	}
 	for _, r := range all {
+		if root := r.rootIn(all); root != nil {
+			root.also = include(root.also, r.ID())
+			continue
+		}
 		if r.Verdict == Pass || r.Verdict == Info || r.Verdict == NotApplicable || r.Prerequisite != "" || r.Known != nil {
 			continue
 		}
-		key := string(r.Verdict) + " " + r.title()
+		key := string(r.Verdict) + " " + r.Title()
 		if r.Verdict == NotObserved && len(r.Evidence) == 0 || r.Verdict == Unsupported {
 			key = fmt.Sprint(r.Verdict, r.Failed(false), varying.ReplaceAllString(r.Message, "0"))
 		}
@@ -164,13 +189,34 @@ func (rs *Results) groups() []group {
 	return groups
 }
 
+// rootIn returns the finding that has the same cause and is shown; nil for none.
+func (r *Result) rootIn(all []*Result) *Result {
+	for _, root := range all {
+		if r.SameAs != "" && r.Known == nil && root.Known == nil && r.Revision == root.Revision && r.SameAs == root.Title() {
+			return root
+		}
+	}
+	return nil
+}
+
+// also lists the checks that the cause of the group fails, too.
+func (g group) also() string {
+	var ids []string
+	for _, r := range g {
+		for _, id := range r.also {
+			ids = include(ids, id)
+		}
+	}
+	return strings.Join(ids, ", ")
+}
+
 // varying matches what differs between messages with one meaning: numbers of requests.
 var varying = regexp.MustCompile(`\d+`)
 
 func (g group) head() string {
 	var checks, revisions, dialects []string
 	for _, r := range g {
-		checks, revisions = include(checks, r.title()), include(revisions, r.Revision)
+		checks, revisions = include(checks, r.Title()), include(revisions, r.Revision)
 		for _, d := range r.Dialects {
 			dialects = include(dialects, d)
 		}
@@ -192,6 +238,7 @@ func (g group) writeBlock(b *bytes.Buffer, o TextOptions) {
 			shortLine(b, e.Label, ownWords(e.Text, r.Message))
 		}
 	}
+	shortLine(b, "also", wrapped(g.also(), labelled))
 	shortLine(b, "fix", wrapped(r.Fix, labelled))
 	shortLine(b, "reproduce", r.Reproduce)
 }
@@ -236,22 +283,8 @@ func listed(names []string) string {
 
 func (g group) writeLine(b *bytes.Buffer, o TextOptions) {
 	r := g.first()
-	message, _, more := strings.Cut(printable(r.Message), "\n")
-	if more {
-		message += " …"
-	}
-	line := []rune(g.head() + "   " + message + r.cases())
-	if len(line) > warningWidth {
-		line = append(line[:warningWidth], '…')
-		if flag := flagName.FindString(message); r.Verdict == Unsupported && !strings.Contains(string(line), flag) {
-			line = append(line, []rune(" ("+flag+")")...)
-		}
-	}
-	fmt.Fprintf(b, "%s  %s\n", paint(signs[r.Verdict], r.Verdict, o), string(line))
+	fmt.Fprintf(b, "%s  %s\n", paint(signs[r.Verdict], r.Verdict, o), wrapped(g.head()+"   "+r.Message+r.cases(), 6))
 }
-
-// flagName matches the flag that a message names, with the name of a feature.
-var flagName = regexp.MustCompile(`--(has [a-z-]+|[a-z-]+)`)
 
 const labelled = 17
 
@@ -271,7 +304,7 @@ func wrapped(text string, begin int) string {
 		for i, word := range strings.Split(line, " ") {
 			n := utf8.RuneCountInString(word)
 			if i > 0 && width+1+n > lineWidth {
-				lines, line, width = append(lines, line), "", begin
+				lines, line, width = append(lines, strings.TrimRight(line, " ")), "", begin
 			}
 			if i == 0 || width == begin {
 				line, width = word, width+n

@@ -55,7 +55,7 @@ func TestEachKindOfDifferenceIsAFinding(t *testing.T) {
 		{Case: "basic/media", Verdict: report.Fail, Message: "b", Difference: "lost-media"}}
 	r.Others = []report.Finding{{Difference: "lost-media", Message: "expected an image, found none",
 		Fix: "Map images.", Case: "basic/media", Reproduce: "play basic/media"}}
-	for range 8 {
+	for range 10 {
 		r.Others = append(r.Others, report.Finding{Difference: fmt.Sprint("kind-", len(r.Others))})
 	}
 	rs := &report.Results{Results: []report.Result{r}}
@@ -68,7 +68,31 @@ func TestEachKindOfDifferenceIsAFinding(t *testing.T) {
 		}
 	}
 	short := string(report.Text(rs, report.TextOptions{}))
-	require.Contains(t, short, "2 more kinds of difference: -v")
-	require.NotContains(t, short, "kind-8")
-	require.Contains(t, string(report.Text(rs, report.TextOptions{Verbose: true})), "kind-8")
+	require.Contains(t, short, "FAIL  2 more, with -v: always/model-was-given (kind-9), always/model-was-given (kind-10)\n")
+	require.NotContains(t, short, "FAIL  always/model-was-given (kind-9)")
+	require.Contains(t, string(report.Text(rs, report.TextOptions{Verbose: true})), "kind-9")
+}
+
+func TestOneCauseIsOneFinding(t *testing.T) {
+	root := result("always/model-was-given", "2025-11-25", report.Must, report.Fail, "expected 2 results, found 1")
+	root.Difference = "lost-result"
+	other := result("time/model-slow", "2025-11-25", report.Must, report.Fail, "expected an answer, found none")
+	other.SameAs = "always/model-was-given (lost-result)"
+	rs := &report.Results{Results: []report.Result{root, other}}
+	for _, text := range []string{string(report.Text(rs, report.TextOptions{})),
+		string(report.Markdown(rs, report.MarkdownOptions{})), string(report.Annotations(rs, false))} {
+		require.Contains(t, text, "time/model-slow")
+		require.NotContains(t, text, "expected an answer")
+	}
+	require.Contains(t, string(report.JUnit(rs, false)), "same cause as     always/model-was-given (lost-result)")
+	rs.Results[0].Known = &report.Known{Reason: "later"}
+	require.Contains(t, string(report.Text(rs, report.TextOptions{})), "FAIL  time/model-slow")
+}
+
+func TestAWarningIsNotCut(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("expected a word ", 30))
+	rs := &report.Results{Results: []report.Result{result("basic/a", "2025-11-25", report.Should, report.Warn, long)}}
+	text := string(report.Text(rs, report.TextOptions{}))
+	require.Contains(t, strings.Join(strings.Fields(text), " "), long)
+	require.NotContains(t, text, "…")
 }

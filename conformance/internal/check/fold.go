@@ -31,6 +31,8 @@ type Judged struct {
 	report.Result
 	Reason evidence.Reason
 	See    string // a check; "" for none
+
+	verdicts []caseVerdict
 }
 
 // fold makes one result of a check's verdicts: the worst, with its message and evidence.
@@ -59,7 +61,7 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 	if r.Verdict == report.Fail || r.Verdict == report.Warn {
 		r.Others = otherFindings(verdicts, worst, c, revision)
 	}
-	return Judged{r, worst.Reason, worst.See}
+	return Judged{r, worst.Reason, worst.See, verdicts}
 }
 
 // finding is what a result says of the verdict.

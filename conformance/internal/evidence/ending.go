@@ -197,11 +197,25 @@ func (ev *Case) WhyNoResult(n int) Why {
 		why = Why{Text: fmt.Sprintf(": error response to request %d: %q (code %d)", n, Clip(a.Err.Message), a.Err.Code),
 			Reason: NoResult}
 	}
+	return why.And(r.whyRefused())
+}
+
+// whyRefused returns "; " and why the model refused the client's request.
+func (r *Round) whyRefused() Why {
 	if x := r.LastExchange(); x != nil && x.End.Refused+x.End.Unmatched != "" {
-		why = why.And(Why{Text: "; the model refused its request: " + Clip(x.End.Refused+x.End.Unmatched),
-			Reason: ModelRefused})
+		return Why{Text: "; the model refused its request: " + Clip(x.End.Refused+x.End.Unmatched), Reason: ModelRefused}
 	}
-	return why
+	return Why{}
+}
+
+// WhyNoRetry returns "; " and why the model refused the client's last request, or [Case.WhySilent].
+func (ev *Case) WhyNoRetry() Why {
+	if n := len(ev.Rounds); n > 0 {
+		if why := ev.Rounds[n-1].whyRefused(); why.Text != "" {
+			return why.And(Why{Reason: NoResult})
+		}
+	}
+	return ev.WhySilent(ev.FirstCall)
 }
 
 // Unsettled returns why something unseen may still have followed an event; "" if it did not follow: the session ended

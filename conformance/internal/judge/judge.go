@@ -47,6 +47,7 @@ func Traces(
 			judged = append(judged, check.JudgeScenario(&scenarios[i], revision, sessions, wanted)...)
 		}
 		client.NamePrerequisite(judged)
+		check.NameSame(judged)
 		unmarked += client.Unmarked(sessions)
 		for _, j := range judged {
 			rs.Results = append(rs.Results, j.Result)

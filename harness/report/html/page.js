@@ -230,6 +230,7 @@ function body(f) {
     line(e.label, el("span", { cls: "soft" }, [e.event, e.path, e.seq ? `[${e.case || "session"} #${e.seq}]` : ""].filter(Boolean).join("  ")),
       e.text ? "\n" : "", e.text ? el("code", {}, e.text) : "");
   if (f.requirement) line("requirement", f.requirement.text || "", " ", link(f.requirement.url, f.requirement.id));
+  line("same cause as", f.same_as || "");
   line("likely cause", f.cause || "");
   line("fix", f.fix || "");
   line("about the check", link(checkPage(f.check), "rule, causes, and an example that fails"));

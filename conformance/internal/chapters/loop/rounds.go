@@ -87,7 +87,7 @@ func endsInText(e *evidence.Case) check.Verdict {
 			ShowJSON(a.At(uses[0].Path), uses[0].Raw)
 	case len(uses) > 0:
 		return check.Fail("expected the final text after %d rounds, found a tool use", rounds).
-			ShowJSON(a.At(uses[0].Path), uses[0].Raw)
+			ShowJSON(a.At(uses[0].Path), uses[0].Raw).At(r.Asked.At("toolChoice"))
 	case text == "":
 		return check.Fail("expected the final text after %d rounds, found another result", rounds).ShowMembers(a, "content")
 	}

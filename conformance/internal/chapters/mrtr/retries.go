@@ -77,7 +77,7 @@ var retried = check.Check{
 			return check.Fail("expected a retry with inputResponses and %s, found a new call without them", from.StateMember).
 				At(from.InputRequired.Place, calls[1].CallPlace())
 		}
-		return check.Missing("expected a retry with input, found none%s", e.WhySilent(e.FirstCall)).
+		return check.Missing("expected a retry with input, found none%s", e.WhyNoRetry()).
 			Show(from.InputRequired.Place, "asked for: %s", strings.Join(from.InputRequired.Keys(), ", ")).ShowOutput(e.Session)
 	},
 }
@@ -90,7 +90,7 @@ var promptsAndResources = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		from := e.InputRequiredResults()[0]
 		if len(from.Retries) == 0 {
-			return check.Missing("expected a retry of %s with input, found none", from.Method).
+			return check.Missing("expected a retry of %s with input, found none%s", from.Method, e.WhyNoRetry()).
 				At(from.InputRequired.Place).ShowOutput(e.Session)
 		}
 		return check.Pass("the client retried %s with input", from.Method).At(from.Retries[0].Place)

@@ -79,7 +79,7 @@ var stateOnly = check.Check{
 		results := e.InputRequiredResults()
 		from := results[len(results)-1]
 		if len(from.InputRequired.Keys()) > 0 {
-			return check.NotObserved("the call did not come to a result without inputRequests")
+			return check.NotObserved("the call did not come to a result without inputRequests%s", e.WhyNoRetry())
 		}
 		if len(from.Retries) > 0 {
 			return check.Info("the client retries after a result without inputRequests").At(from.Retries[0].Place)

@@ -53,7 +53,9 @@ var choiceNoneHolds = check.Check{
 	Levels: check.Must, Requests: 1, Needs: []check.Need{decodedParams},
 	Cause: "toolChoice is not passed on, so the model uses a tool",
 	Fix:   "Pass the tool choice on, or offer the model no tools.",
-	Judge: unlessRefused("the tool use", judgeNoUse),
+	Judge: unlessRefused("the tool use", func(e *evidence.Case, a *evidence.Answer) check.Verdict {
+		return judgeNoUse(e, a).At(e.Rounds[0].Asked.At("toolChoice"))
+	}),
 }
 
 var choiceNoneFiltered = check.Check{
