@@ -68,6 +68,11 @@ type Options struct {
 	Notified func(method string, params json.RawMessage)
 	// Progress receives the progress of calls, as Notified does.
 	Progress func(Progress)
+
+	// replaying answers every request of the server in place of the above; nil unless a recording is played.
+	replaying func(ctx context.Context, method string, params json.RawMessage) (map[string]any, *Error)
+	// greeted receives the result of initialize; nil for nobody.
+	greeted func(result json.RawMessage)
 }
 
 // Progress is a notification of the progress of a call.

@@ -76,6 +76,9 @@ func (c *Client) Samples() []Sample {
 
 // respond answers a request of the server, and returns the result or the error to answer with.
 func (c *Client) respond(ctx context.Context, method string, raw json.RawMessage) (map[string]any, *Error) {
+	if c.options.replaying != nil {
+		return c.options.replaying(ctx, method, raw)
+	}
 	began := time.Now()
 	var result map[string]any
 	var err error
@@ -118,7 +121,8 @@ func (c *Client) respond(ctx context.Context, method string, raw json.RawMessage
 
 // answers reports whether the client answers a method other than sampling.
 func (c *Client) answers(method string) bool {
-	return method == methodElicit && c.options.Elicitation != nil || method == methodRoots && c.options.Roots != nil
+	return c.options.replaying != nil ||
+		method == methodElicit && c.options.Elicitation != nil || method == methodRoots && c.options.Roots != nil
 }
 
 // explained adds to the error of a call why samples since the nth failed: the server is not told.

@@ -53,7 +53,7 @@ func (s *stateless) once(ctx context.Context, method string, params map[string]a
 		meta["progressToken"] = id
 	}
 	params = maps.Clone(params)
-	params["_meta"] = meta
+	params["_meta"] = withMeta(params, meta)
 	if s.pipe != nil {
 		return resultOf(s.pipe.request(ctx, id, method, params))
 	}

@@ -72,8 +72,12 @@ func (s *Sample) settle() {
 	s.pending = nil
 }
 
-// Uncalled describes the tools, prompts and resources that were never called and are not [Tool.Optional].
+// Uncalled describes the tools, prompts and resources that were never called and are not [Tool.Optional], and of a
+// [Replay] each recorded call that no client made.
 func (s *Server) Uncalled() []string {
+	if s.replay != nil {
+		return s.replay.book.Unused()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var uncalled []string

@@ -29,6 +29,8 @@ func (s *Server) takeLegacy(m *inbound) {
 		session.takeResponse(m)
 	case m.isNotification():
 		session.takeNotification(m)
+	case s.replay != nil:
+		session.replayed(m)
 	case *m.Method == "tools/call":
 		session.call(m)
 	default:

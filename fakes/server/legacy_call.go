@@ -41,6 +41,12 @@ func (l *legacySession) call(m *inbound) {
 		s.result(x, m.ID, l.revision, schema.CallToolResult, callResult(nil, errors.New(why)))
 		return
 	}
+	l.handle(m, x, tool, p)
+}
+
+// handle runs the handler of a tool for a call, and waits until it has responded.
+func (l *legacySession) handle(m *inbound, x *exchange, tool *serverTool, p callParams) {
+	s, of := l.server, x.scope
 	ctx, cancel := context.WithCancel(l.ctx)
 	c := &legacyCall{session: l, id: m.ID, x: x, cancel: cancel,
 		Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
@@ -86,6 +92,8 @@ func (c *legacyCall) frameOf(result CallToolResult) []byte {
 		return resultFrame(c.id, result.raw)
 	case result.refused != nil:
 		return errorFrame(c.id, result.refused)
+	case result.rawError != nil:
+		return rawErrorFrame(c.id, result.rawError)
 	}
 	raw := mustEncode(result)
 	c.server.validate(c.scope(), c.revision, schema.CallToolResult, raw)

@@ -49,6 +49,10 @@ func (s *Server) initialize(m *inbound) {
 		sent: map[string]*sentRequest{}, calls: map[string]*legacyCall{}, counts: map[string]int{},
 		taken: map[string]bool{}, kept: map[string]*resumable{}, listening: make(chan struct{})}
 	session.begin(m)
+	if s.replay != nil {
+		s.replay.initialized(newExchange(s, m, scope{}, session.id), m, session)
+		return
+	}
 	s.result(newExchange(s, m, scope{}, session.id), m.ID, revision, schema.InitializeResult, map[string]any{
 		"protocolVersion": revision,
 		"capabilities":    map[string]any{"tools": map[string]any{}},

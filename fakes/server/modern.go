@@ -40,6 +40,10 @@ func (s *Server) takeRequest(m *inbound) {
 		waiting *waiter
 		of      scope
 	)
+	if s.replay != nil {
+		s.replayModern(m)
+		return
+	}
 	if s.carries(*m.Method) {
 		p, tool, bad = s.readCall(m.message)
 	}

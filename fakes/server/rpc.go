@@ -208,5 +208,9 @@ func resultFrame(id json.RawMessage, result []byte) []byte {
 
 // errorFrame returns an error response, without an id when that of the request is unreadable.
 func errorFrame(id json.RawMessage, err *RPCError) []byte {
-	return join(version2, member{"id", id}, member{"error", mustEncode(err)})
+	return rawErrorFrame(id, mustEncode(err))
+}
+
+func rawErrorFrame(id json.RawMessage, err []byte) []byte {
+	return join(version2, member{"id", id}, member{"error", err})
 }

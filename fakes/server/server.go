@@ -83,6 +83,7 @@ type Server struct {
 	byName map[string]*serverTool // by serverTool.key
 	host   *http.Server
 	client *http.Client
+	replay *replayed // nil unless a recording is served
 
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -123,6 +124,12 @@ func New(t TB, tools ...Tool) *Server {
 func NewWith(t TB, o Options, tools ...Tool) *Server {
 	t.Helper()
 	srv, err := Start(o, tools...)
+	return started(t, srv, err)
+}
+
+// started closes the server at the end of the test, and fails the test for what went wrong.
+func started(t TB, srv *Server, err error) *Server {
+	t.Helper()
 	if err != nil {
 		t.Fatalf("starting the fake MCP server: %v", err)
 		return nil
@@ -143,7 +150,9 @@ func NewWith(t TB, o Options, tools ...Tool) *Server {
 
 // Start starts a server, which the caller closes. The error names the invalid tool, the unknown revision, or the
 // address that is in use.
-func Start(o Options, tools ...Tool) (*Server, error) {
+func Start(o Options, tools ...Tool) (*Server, error) { return start(o, nil, tools...) }
+
+func start(o Options, recorded *replayed, tools ...Tool) (*Server, error) {
 	if o.Revisions == nil {
 		o.Revisions = AllRevisions()
 	}
@@ -162,7 +171,7 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 		o.Name = "mcp-conform"
 	}
 	s := &Server{
-		opts: o, legacy: only(o.Revisions, false), modern: only(o.Revisions, true),
+		replay: recorded, opts: o, legacy: only(o.Revisions, false), modern: only(o.Revisions, true),
 		byName: map[string]*serverTool{}, sessions: map[string]*legacySession{}, streams: map[string]int{},
 		calls: map[*serverTool]int{}, waiters: map[*serverTool][]registration{},
 		running: map[scope]struct{}{}, rnd: rand.New(rand.NewPCG(uint64(o.Seed), 0x6d6370)),
@@ -202,7 +211,7 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 func (s *Server) Client() *http.Client { return s.client }
 
 // Problems returns the faults of the server and its handlers: invalid frames that were not marked [Hostile], and
-// panics. They are never the client's fault.
+// panics. They are never the client's fault. Of a [Replay], they are what the client sent otherwise than recorded.
 func (s *Server) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

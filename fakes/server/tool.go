@@ -56,8 +56,9 @@ type CallToolResult struct {
 	StructuredContent any   `json:"structuredContent,omitempty"`
 	IsError           bool  `json:"isError,omitempty"`
 
-	raw     json.RawMessage // replaces all other fields
-	refused *RPCError       // in place of a result
+	raw      json.RawMessage // replaces all other fields
+	refused  *RPCError       // in place of a result
+	rawError json.RawMessage // likewise, as it was recorded
 }
 
 // RawResult is the result of a call, sent byte for byte, valid or not; the trace marks it as hostile.

@@ -1,0 +1,359 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
+)
+
+// Replay plays the client's side of a recorded session to the server under test: a trace, or a folder of traces. It
+// makes the same requests, answers what the server asks as the client did then, and fails the test for each difference
+// in what the server responds and asks:
+//
+//	client.Replay(t, "testdata/session.ndjson", client.Options{Handler: myServer})
+//
+// The options say where the server is; the client's name, capabilities and revision are those of the recording. A
+// request is sent when the responses have come that came before it then. What differs in every session does not count:
+// ids, requestState, reserved members of _meta, the server's name and version, and notifications. Ignore has the paths
+// of more members that may differ, such as "result.structuredContent.time" of a response, or
+// "params.messages.content.text" of a sampling request. JSON in strings is compared as JSON.
+func Replay(t server.TB, path string, o Options, ignore ...string) {
+	t.Helper()
+	found, err := PlayRecording(context.Background(), o, path, ignore...)
+	if err != nil {
+		t.Fatalf("replaying %s: %v", path, err)
+		return
+	}
+	for _, d := range found.Differences {
+		t.Errorf("replaying %s: %s", path, d)
+	}
+}
+
+// Replayed is what a [Replay] found.
+type Replayed struct {
+	// Differences are in the order of the recorded requests. Each names the request and the first difference.
+	Differences []string
+	// Requests and Asks count what was compared: responses, and what the server asked.
+	Requests, Asks int
+
+	changes map[string][]replay.Change // by file
+	lost    string                     // why a change cannot be written; "" if all can
+}
+
+// Update accepts the differences: it writes what the server says now into the recording. If the server asked for more
+// or less than then, it writes nothing and returns an error: nobody knows what the client would have answered.
+func (r *Replayed) Update() error {
+	if r.lost != "" {
+		return fmt.Errorf("%s: record the session again", r.lost)
+	}
+	for file, changes := range r.changes {
+		if err := replay.Update(file, changes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PlayRecording is [Replay] without a test. The error says that the recording cannot be read or played.
+func PlayRecording(ctx context.Context, o Options, path string, ignore ...string) (*Replayed, error) {
+	rules, err := replay.NewRules(ignore)
+	if err != nil {
+		return nil, err
+	}
+	recordings, err := replay.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	all := &Replayed{changes: map[string][]replay.Change{}}
+	for _, recording := range recordings {
+		if recording.Revision == "" && len(recordings) > 1 {
+			continue // the client did not come to speak
+		}
+		p := &player{recording: recording, rules: rules, found: all}
+		if err := p.play(ctx, o); err != nil {
+			return nil, err
+		}
+		all.Differences = append(all.Differences, p.differences()...)
+	}
+	return all, nil
+}
+
+// player plays one recording.
+type player struct {
+	recording *replay.Recording
+	rules     *replay.Rules
+	client    *Client
+
+	mu    sync.Mutex
+	found *Replayed
+	calls []*playedCall // in the order of the recording
+}
+
+type playedCall struct {
+	*replay.Call
+	asked       []bool // by ask
+	running     bool
+	done        chan struct{}
+	cancel      context.CancelFunc
+	differences []string
+}
+
+func (p *player) play(ctx context.Context, o Options) error {
+	o.Revision = server.Revision(p.recording.Revision)
+	o.Sampling = func(context.Context, map[string]any) (map[string]any, error) { return nil, errors.New("never called") }
+	o.Info, o.Capabilities = p.recording.Client()
+	o.replaying = p.answer
+	opening := &playedCall{Call: &replay.Call{Request: &replay.Request{}}}
+	for _, q := range p.recording.Requests {
+		if q.Method == "initialize" && q.Result != nil {
+			opening.Request = q
+			o.greeted = func(raw json.RawMessage) { p.compareResponse(opening, q, raw, nil) }
+			break
+		}
+	}
+	p.calls = append(p.calls, opening)
+	for _, call := range p.recording.Calls(p.recording.Revision) {
+		p.calls = append(p.calls, &playedCall{Call: call, asked: make([]bool, len(call.Asks)), done: make(chan struct{})})
+	}
+	var err error
+	if p.client, err = Connect(ctx, o); err != nil {
+		return err
+	}
+	var running sync.WaitGroup
+	for _, call := range p.calls[1:] {
+		if err := p.await(ctx, call); err != nil {
+			break
+		}
+		begun := p.begin(ctx, call)
+		running.Go(func() { p.make(begun, call) })
+	}
+	running.Wait()
+	if err := ctx.Err(); err != nil {
+		return errors.Join(err, p.client.Close())
+	}
+	return p.client.Close()
+}
+
+// await waits for the responses that the client had when it made a request.
+func (p *player) await(ctx context.Context, call *playedCall) error {
+	for _, before := range p.calls[1:] {
+		if before == call {
+			break
+		}
+		if !slices.Contains(call.After, before.Last) {
+			continue
+		}
+		select {
+		case <-before.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// callKey is the key of a context that belongs to a call.
+type callKey struct{}
+
+func (p *player) begin(ctx context.Context, call *playedCall) context.Context {
+	ctx, cancel := context.WithCancel(context.WithValue(ctx, callKey{}, call))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	call.running, call.cancel = true, cancel
+	if call.Canceled == 0 {
+		cancel()
+	}
+	return ctx
+}
+
+// make makes a request and compares its response.
+func (p *player) make(ctx context.Context, call *playedCall) {
+	defer close(call.done)
+	defer call.cancel()
+	params, err := jsonvalue.ReadObject(call.Params)
+	if err != nil || params == nil {
+		params = map[string]any{}
+	}
+	result, err := p.client.call(ctx, call.Method, params)
+	p.mu.Lock()
+	call.running = false
+	p.mu.Unlock()
+	for i, asked := range call.asked {
+		if !asked {
+			p.differ(call, fmt.Sprintf("the server did not ask for %s, which was its request %d",
+				call.Asks[i].Method, i+1), true)
+		}
+	}
+	var input *InputError
+	var refused *Error
+	switch {
+	case errors.As(err, &input):
+		if !call.WaitsForInput() {
+			p.differ(call, "the server asked for more input than it did then", true)
+		}
+	case errors.As(err, &refused):
+		p.compareResponse(call, call.Last, nil, refused)
+	case err == nil && call.Last.HasResponse():
+		p.compareResponse(call, call.Last, json.RawMessage(result), nil)
+	case err == nil:
+		p.differ(call, "the server responded, which it did not then", true)
+	case call.Canceled < 0 || ctx.Err() == nil:
+		p.differ(call, "the request failed: "+err.Error(), true)
+	}
+}
+
+// compareResponse compares a response with the recorded one.
+func (p *player) compareResponse(call *playedCall, recorded *replay.Request, result json.RawMessage, refused *Error) {
+	p.mu.Lock()
+	p.found.Requests++
+	p.mu.Unlock()
+	was, now := map[string]any{}, map[string]any{}
+	var wrong json.RawMessage
+	if recorded.Error != nil {
+		was["error"] = replay.Comparable(recorded.Error)
+	} else {
+		was["result"] = replay.Comparable(recorded.Result)
+	}
+	if refused != nil {
+		wrong = jsonvalue.Marshal(refused)
+		now["error"] = replay.Comparable(wrong)
+	} else {
+		now["result"] = replay.Comparable(result)
+	}
+	d := p.rules.Compare("", was, now)
+	if d == nil {
+		return
+	}
+	p.differ(call, "the response differs: "+d.String(), (recorded.Error == nil) != (refused == nil))
+	p.change(recorded.Now(result, wrong))
+}
+
+func (p *player) change(c replay.Change) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.found.changes[p.recording.File] = append(p.found.changes[p.recording.File], c)
+}
+
+// differ notes a difference. A lost one cannot be written into the recording.
+func (p *player) differ(call *playedCall, text string, lost bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text = replay.Name(call.Method, call.Params) + ": " + text
+	call.differences = append(call.differences, text)
+	if lost && p.found.lost == "" {
+		p.found.lost = text
+	}
+}
+
+func (p *player) differences() []string {
+	var all []string
+	for i, call := range p.calls {
+		for _, text := range call.differences {
+			all = append(all, fmt.Sprintf("request %d of %s in %s, %s", i+1, p.recording.File, p.recording.Revision, text))
+		}
+	}
+	return all
+}
+
+// answer answers what the server asks, as the client did then.
+func (p *player) answer(ctx context.Context, method string, params json.RawMessage) (map[string]any, *Error) {
+	call, i, d := p.expected(ctx, method, params)
+	if call == nil {
+		p.unexpected(ctx, method, params)
+		return nil, &Error{Code: CodeInvalidRequest, Message: "replay: the recording has no such request at this point"}
+	}
+	ask := call.Asks[i]
+	if d != nil {
+		p.differ(call, fmt.Sprintf("request %d of the server, %s, differs: %s", i+1, method, d), false)
+		p.change(ask.Now(params))
+	}
+	p.mu.Lock()
+	p.found.Asks++
+	asked := len(slices.DeleteFunc(slices.Clone(call.asked), func(yes bool) bool { return !yes }))
+	cancels := call.Canceled >= 0 && asked >= call.Canceled
+	p.mu.Unlock()
+	if cancels && !ask.IsAnswered() {
+		call.cancel()
+	}
+	if !ask.IsAnswered() {
+		<-ctx.Done()
+		return nil, &Error{Code: CodeInternal, Message: "replay: the recorded client did not answer"}
+	}
+	if cancels {
+		defer call.cancel()
+	}
+	var refused Error
+	if ask.Error != nil && json.Unmarshal(ask.Error, &refused) == nil {
+		return nil, &refused
+	}
+	result, err := jsonvalue.ReadObject(ask.Result)
+	if err != nil {
+		return nil, &Error{Code: CodeInternal, Message: "replay: the recorded answer is not an object"}
+	}
+	return result, nil
+}
+
+// expected takes the recorded ask that a request of the server is: an equal one, or else the next one of the method. It
+// returns its call, its number and the difference.
+func (p *player) expected(
+	ctx context.Context, method string, params json.RawMessage,
+) (*playedCall, int, *replay.Difference) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	mine, _ := ctx.Value(callKey{}).(*playedCall)
+	now := replay.Comparable(params)
+	var found *playedCall
+	var place int
+	var difference *replay.Difference
+	for _, call := range p.calls {
+		if !call.running || mine != nil && call != mine {
+			continue
+		}
+		for i, ask := range call.Asks {
+			if call.asked[i] || ask.Method != method {
+				continue
+			}
+			was := replay.Comparable(ask.Params)
+			if (*replay.Rules)(nil).Compare("params", was, now) == nil {
+				call.asked[i] = true
+				return call, i, nil
+			}
+			if d := p.rules.Compare("params", was, now); found == nil || d == nil && difference != nil {
+				found, place, difference = call, i, d
+			}
+		}
+	}
+	if found != nil {
+		found.asked[place] = true
+	}
+	return found, place, difference
+}
+
+// unexpected notes a request of the server that the recording does not have.
+func (p *player) unexpected(ctx context.Context, method string, params json.RawMessage) {
+	call, _ := ctx.Value(callKey{}).(*playedCall)
+	if call == nil {
+		call = p.calls[0]
+		for _, other := range p.calls[1:] {
+			p.mu.Lock()
+			if other.running {
+				call = other
+			}
+			p.mu.Unlock()
+		}
+	}
+	text := string(bytes.TrimSpace(params))
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
+	}
+	p.differ(call, fmt.Sprintf("the server asked for %s, which it did not then: %s", method, text), true)
+}
