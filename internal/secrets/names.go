@@ -32,15 +32,15 @@ const (
 	maxValue    = 1024
 )
 
-// others are secrets that have neither a prefix nor a name: the user of an address and its password, curl's and
-// netrc's. The word must be in the text.
+// others are secrets that have neither a prefix nor a name: the user of an address and its password, curl's user
+// and netrc's password. The word must be in the text.
 var others = []struct {
 	word string
 	re   *regexp.Regexp
 }{
 	{"://", regexp.MustCompile("://[^\\s/:@\"'<>`\\\\]*:([^\\s/@\"'<>`\\\\]+)@")},
 	{"://", regexp.MustCompile(`://([0-9a-f]{32}|[A-Za-z0-9_-]{40,})@`)},
-	{"curl", regexp.MustCompile(`\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?["']?[^\s:"'/]+:([^\s"'\\]{4,})`)},
+	{"curl", regexp.MustCompile(`\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?["']?([^\s:"'/]+:[^\s"'\\]{4,})`)},
 	{"login ", regexp.MustCompile(`\blogin\s+\S+\s+password\s+([^\s"'\\]+)`)},
 	{"earer ", regexp.MustCompile(`\b[Bb]earer ([A-Za-z0-9._~+/=-]{10,})`)},
 	{"asic ", regexp.MustCompile(`\b[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`)},
