@@ -68,6 +68,10 @@ func otherVars() map[string]string {
 			"their JSON; may be repeated.",
 		"list_requirements": "List the requirements of the specification: the checks that enforce each " +
 			"and the mutants that prove them, or why no check does.",
+		"replay_ignore": "Leave out this member when requests and answers are compared, such as params.arguments.now, or " +
+			"result.content.text of an answer. May be repeated.",
+		"verify_ignore": "Leave out this member when responses and requests are compared, such as " +
+			"result.structuredContent.time, or params.messages.content.text of a request. May be repeated.",
 		"serve_listen": "Address to listen on (default: a free port of 127.0.0.1). An address of another machine " +
 			"or of all needs --expose.",
 		"serve_expose": "Also answer other machines, such as the containers of a compose file. Needs --key.",

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -96,6 +99,7 @@ type player struct {
 	mu    sync.Mutex
 	found *Replayed
 	calls []*playedCall // in the order of the recording
+	lost  error         // the server cannot be reached
 }
 
 type playedCall struct {
@@ -126,7 +130,7 @@ func (p *player) play(ctx context.Context, o Options) error {
 	}
 	var err error
 	if p.client, err = Connect(ctx, o); err != nil {
-		return err
+		return p.unconnected(ctx, opening, err)
 	}
 	var running sync.WaitGroup
 	for _, call := range p.calls[1:] {
@@ -137,10 +141,22 @@ func (p *player) play(ctx context.Context, o Options) error {
 		running.Go(func() { p.make(begun, call) })
 	}
 	running.Wait()
-	if err := ctx.Err(); err != nil {
-		return errors.Join(err, p.client.Close())
+	_ = p.client.Close() // how the server ends is no part of the conversation
+	return errors.Join(ctx.Err(), p.lost)
+}
+
+// unconnected returns why the server cannot be reached. One that does not begin the session has said something else than
+// it did.
+func (p *player) unconnected(ctx context.Context, opening *playedCall, err error) error {
+	var unreachable *net.OpError
+	var notStarted *exec.Error
+	var noFile *fs.PathError
+	if errors.As(err, &unreachable) || errors.As(err, &notStarted) || errors.As(err, &noFile) || ctx.Err() != nil {
+		return err
 	}
-	return p.client.Close()
+	opening.Method = "initialize"
+	p.differ(opening, "the session does not begin: "+err.Error(), true)
+	return nil
 }
 
 // await waits for the responses that the client had when it made a request.
@@ -187,14 +203,18 @@ func (p *player) make(ctx context.Context, call *playedCall) {
 	p.mu.Lock()
 	call.running = false
 	p.mu.Unlock()
+	var input *InputError
+	var refused *Error
+	if err != nil && !errors.As(err, &input) && !errors.As(err, &refused) {
+		p.failed(ctx, call, err)
+		return
+	}
 	for i, asked := range call.asked {
 		if !asked {
 			p.differ(call, fmt.Sprintf("the server did not ask for %s, which was its request %d",
 				call.Asks[i].Method, i+1), true)
 		}
 	}
-	var input *InputError
-	var refused *Error
 	switch {
 	case errors.As(err, &input):
 		if !call.WaitsForInput() {
@@ -202,12 +222,26 @@ func (p *player) make(ctx context.Context, call *playedCall) {
 		}
 	case errors.As(err, &refused):
 		p.compareResponse(call, call.Last, nil, refused)
-	case err == nil && call.Last.HasResponse():
+	case call.Last.HasResponse():
 		p.compareResponse(call, call.Last, json.RawMessage(result), nil)
-	case err == nil:
+	default:
 		p.differ(call, "the server responded, which it did not then", true)
-	case call.Canceled < 0 || ctx.Err() == nil:
-		p.differ(call, "the request failed: "+err.Error(), true)
+	}
+}
+
+// failed takes a request without a response: the client canceled it, as it did then, or the server cannot be reached, or
+// has failed.
+func (p *player) failed(ctx context.Context, call *playedCall, err error) {
+	var unreachable *net.OpError
+	p.mu.Lock()
+	first := p.found.Requests == 0 && p.lost == nil
+	if first && errors.As(err, &unreachable) && unreachable.Op == "dial" {
+		p.lost = err
+	}
+	lost := p.lost != nil
+	p.mu.Unlock()
+	if !lost && (call.Canceled < 0 || ctx.Err() == nil) {
+		p.differ(call, "the request failed: "+strings.ReplaceAll(err.Error(), "\n", "; "), true)
 	}
 }
 
