@@ -60,8 +60,8 @@ func TestTheDefaultTransportGivesAdviceInABubble(t *testing.T) {
 			if err == nil {
 				resp.Body.Close()
 			}
-			require.ErrorContains(t, err, "is a fake in memory, since it was started in a synctest bubble: the default transport "+
-				"cannot reach it. Use the *http.Client of its method Client", name)
+			require.ErrorContains(t, err, "is a fake in memory, since it was started in a synctest bubble: the default "+
+				"transport cannot reach it. Use the *http.Client of its method Client", name)
 			require.True(t, body.closed)
 		}
 	})

@@ -57,8 +57,8 @@ func (advisor) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}
-	return nil, fmt.Errorf("%s is a fake in memory, since it was started in a synctest bubble: the default transport cannot "+
-		"reach it. Use the *http.Client of its method Client", r.URL.Host)
+	return nil, fmt.Errorf("%s is a fake in memory, since it was started in a synctest bubble: the default transport "+
+		"cannot reach it. Use the *http.Client of its method Client", r.URL.Host)
 }
 
 func (n *Network) has(addr string) bool {

@@ -14,7 +14,8 @@ var (
 	passwords = []string{"password", "passwd", "passphrase", "pwd", "secret", "passwort"}
 	tokens    = []string{
 		"_token", "api_key", "apikey", "access_key", "secret_key", "private_key", "account_key", "auth_key", "encryption_key",
-		"signing_key", "subscription_key", "master_key", "license_key", "access_key_id", "authorization", "credential",
+		"signing_key", "subscription_key", "master_key", "license_key", "access_key_id", "access_id",
+		"authorization", "credential",
 		"credentials", "x_amz_signature", "authtoken", "accesstoken", "webhook_url", "functions_key", "service_key",
 		"secret_key_base", "service_role_key", "app_key", "client_key", "shared_key", "host_key", "deploy_key",
 	}
@@ -40,7 +41,7 @@ var others = []struct {
 }{
 	{"://", regexp.MustCompile("://[^\\s/:@\"'<>`\\\\]*:([^\\s/@\"'<>`\\\\]+)@")},
 	{"://", regexp.MustCompile(`://([0-9a-f]{32}|[A-Za-z0-9_-]{40,})@`)},
-	{"curl", regexp.MustCompile(`\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?["']?([^\s:"'/]+:[^\s"'\\]{4,})`)},
+	{"curl", regexp.MustCompile(`\bcurl\b(?:[^\n]|\\\n){0,300}?\s(?:-u|--user)[ =]?["']?([^\s:"'/]+:[^\s"'\\]{4,})`)},
 	{"login ", regexp.MustCompile(`\blogin\s+\S+\s+password\s+([^\s"'\\]+)`)},
 	{"earer ", regexp.MustCompile(`\b[Bb]earer ([A-Za-z0-9._~+/=-]{10,})`)},
 	{"asic ", regexp.MustCompile(`\b[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`)},
@@ -49,7 +50,7 @@ var others = []struct {
 // byName adds the values whose names say that they are secrets, and the others.
 func byName(found []Span, text string) []Span {
 	for at := 0; ; {
-		i := strings.IndexAny(text[at:], "=:")
+		i := strings.IndexAny(text[at:], "=:,>")
 		if i < 0 {
 			break
 		}
@@ -95,9 +96,25 @@ func kind(name string, operator byte) (random, ok bool) {
 
 const maxName = 60
 
-// nameBefore returns the name that ends before a place, without quotes and spaces.
+// nameBefore returns the name that the operator at a place follows, without quotes, spaces and a type. A comma follows
+// the name of an argument, which has quotes; > the name of an element.
 func nameBefore(text string, at int) string {
 	end := at
+	switch operator := text[at]; {
+	case operator == ',' && (at == 0 || strings.IndexByte("\"'", text[at-1]) < 0):
+		return ""
+	case operator == '>':
+		open := strings.LastIndexByte(text[max(0, at-maxName):at], '<')
+		if open < 0 {
+			return ""
+		}
+		return text[max(0, at-maxName)+open+1 : at]
+	case operator == '=':
+		end = len(strings.TrimRight(text[max(0, at-4):at], ".?!+:")) + max(0, at-4)
+		if before, typed := strings.CutSuffix(text[:end], " string "); typed {
+			end = len(before)
+		}
+	}
 	for end > 0 && (text[end-1] == ' ' || text[end-1] == '\t') && at-end < 4 {
 		end--
 	}
@@ -132,7 +149,11 @@ var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|key) +`)
 
 // valueAfter returns the value after an operator, without its quotes and without the scheme of an authorization.
 func valueAfter(text string, at int) Span {
-	for at < len(text) && strings.IndexByte(" \t=>:", text[at]) >= 0 {
+	skipped := " \t=>:"
+	if text[at-1] == '>' {
+		skipped = " \t\r\n"
+	}
+	for at < len(text) && strings.IndexByte(skipped, text[at]) >= 0 {
 		at++
 	}
 	if at == len(text) {

@@ -68,7 +68,7 @@ func TestNoFalseHitsInTraffic(t *testing.T) {
 // A long text full of beginnings takes no longer than another one.
 func TestManyBeginnings(t *testing.T) {
 	for _, begin := range []string{"eyJ-", "sk-", "-----BEGIN PRIVATE KEY-----", "password=", "token:", "://a:",
-		`"key": "`, "-u ", "Bearer ", "login a password ", `\`, `\u005c`} {
+		`"key": "`, `"token","`, "<token>", "-u ", "Bearer ", "login a password ", `\`, `\u005c`} {
 		text := strings.Repeat(begin, 1<<15) + " "
 		require.NotContains(t, secrets.Replace(text+"sk-abcdefghijklmnop1", "REMOVED"), "sk-abcdefghijklmnop1", begin)
 	}

@@ -35,6 +35,17 @@ var table = []struct{ rest, begin string }{
 	{`[A-Za-z0-9]{20}\b`, "LTAI"},             // Alibaba
 	{`[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, "SG."},
 	{`1[A-Z0-9]{50,}`, "AGE-SECRET-KEY-"},
+	// Atlassian, New Relic, OpenShift, Flutterwave, GitLab, Dynatrace, Plaid, Harness, Yandex, EasyPost
+	{`[A-Za-z0-9_=.-]{20,}`, "ATATT3 NRAK- NRII- NRJS- sha256~ FLWPUBK_TEST- FLWSECK_TEST- glffct- GR1348941 dt0c01. " +
+		"dnkey- access-sandbox- access-production- access-development- EZAK EZTK AQVN s-s4t2ud- s-s4t2af- ZXlK eyJrIjoi"},
+	{`(?:pub_)?[0-9a-f]{31,}`, "live_ test_"}, // Lob
+	{`[0-9a-zA-Z]{40}`, "sqa_ squ_ sqp_"},
+	{`[A-Za-z0-9]{14}\.[0-9a-f]{64}`, "pat"},                                                  // Airtable
+	{`[A-Za-z0-9_-]{22}\.[0-9A-Za-z]{24}\.[0-9A-Za-z]{20}`, "pat. sat."},                      // Harness
+	{`(?:[A-Z0-9]{6}-[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9-]{17}`, "A3-"}, // 1Password
+	{`[0-9a-f]{24}-[0-9a-f]{60,}`, "v1.0-"},                                                   // Cloudflare
+	{`[0-9a-f]{32}`, "key- pubkey-"},                                                          // Mailgun
+	{`[A-Za-z0-9@/-]{60,}`, "webhook.office.com/webhookb2/"},
 	{`[A-Za-z0-9_/+-]{20,}`, "hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/ " +
 		"discord.com/api/webhooks/ discordapp.com/api/webhooks/"},
 	{`[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, token},

@@ -1,5 +1,5 @@
-// Package gitleaks looks for secrets in written cassettes with gitleaks. It is a module of its own, since gitleaks needs
-// many others, whose versions importers of the adapters would get.
+// Package gitleaks looks for secrets in written cassettes with gitleaks. It is a module of its own, since gitleaks
+// needs many others, whose versions importers of the adapters would get.
 package gitleaks
 
 import (

@@ -24,7 +24,7 @@ var (
 // Planted is a secret within a text, such as the line of a file.
 type Planted struct{ Text, Secret string }
 
-// Generate returns a secret of each format of formats.txt. There, what is in «» is the secret; a kind of letters and a
+// Generate returns a secret of each format of formats.txt. There, «» are around the secret; a kind of letters and a
 // number stand for that many random ones: {w20} letters and digits, {h32} hexadecimal digits, {u16} capitals and
 // digits, {d10} digits, {b40} base64, {l9} small letters.
 func Generate(r *rand.Rand) []Planted {
