@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -94,6 +95,10 @@ func mainCode() int {
 	return run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
 }
 
+// kongWords replaces the words of package kong for a wrong value.
+var kongWords = strings.NewReplacer(" but got ", ", found ", "bool value must be true, 1, yes, false, 0 or no",
+	"expected true or false", "a valid 64 bit int", "a whole number", "expected duration", "expected a duration such as 30s")
+
 func run(ctx context.Context, args []string, s streams) int {
 	code := -1
 	parser, err := newParser(ctx, &cli{}, args, s, func(c int) { code = c })
@@ -113,7 +118,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		return code
 	}
 	if err != nil {
-		return exitCode(s, usage(fmt.Errorf("%w (see mcp-conform --help)", err)))
+		return exitCode(s, usage(fmt.Errorf("%s (see mcp-conform --help)", kongWords.Replace(err.Error()))))
 	}
 	return exitCode(s, parsed.Run())
 }

@@ -15,6 +15,8 @@ import (
 type script struct {
 	options llm.Options
 	rules   []*llm.Rule
+	// warnings name the rules that never answer, since an earlier one answers all their requests.
+	warnings []string
 }
 
 func readScript(path string) (*script, error) {
@@ -50,6 +52,13 @@ func parseScript(name string, data []byte) (*script, error) {
 			return nil, yamlfile.ValueError(name, data, path+at, fmt.Errorf("rule %d %s", i+1, inYAML(err)))
 		}
 		s.rules = append(s.rules, rule.Named(file.Rules[i].When.String()))
+		for n := range i {
+			if file.Rules[n].Times == nil && file.Rules[n].When.includes(&file.Rules[i].When) {
+				s.warnings = append(s.warnings, fmt.Sprintf("%s:%d: warning: rule %d never answers, since rule %d answers all its "+
+					"requests: move it up, or limit rule %d with times", name, yamlfile.Line(data, path), i+1, n+1, n+1))
+				break
+			}
+		}
 	}
 	return s, nil
 }
@@ -66,6 +75,16 @@ func inYAML(err error) string {
 	words := strings.NewReplacer("Reply and Fail", "reply and fail", "a Pace", "a pace", "a Jitter", "a jitter")
 	return words.Replace(text)
 }
+
+// includes reports whether all requests of another rule are requests of this one, too.
+func (w *scriptWhen) includes(other *scriptWhen) bool {
+	contains := func(part, whole *string) bool { return part == nil || whole != nil && strings.Contains(*whole, *part) }
+	return contains(w.LastUser, other.LastUser) && contains(w.System, other.System) &&
+		sameOrAny(w.ToolResults, other.ToolResults) && sameOrAny(w.Turn, other.Turn) && sameOrAny(w.Offers, other.Offers) &&
+		sameOrAny(w.Choice, other.Choice) && sameOrAny(w.Model, other.Model) && sameOrAny(w.Dialect, other.Dialect)
+}
+
+func sameOrAny[T comparable](any, one *T) bool { return any == nil || one != nil && *any == *one }
 
 func (w *scriptWhen) String() string {
 	text, err := yaml.MarshalWithOptions(w, yaml.Flow(true))

@@ -249,3 +249,39 @@ func TestAScriptReportsUsage(t *testing.T) {
 	_, err = parseScript("s.yaml", []byte(rule+"{input: 3, cached: 4}\n"))
 	require.ErrorContains(t, err, "rule 1 reports the usage 3, 0, 4: want no negative number, and not more cached than")
 }
+
+func TestRulesThatNeverAnswerAreWarnedOf(t *testing.T) {
+	const text = `rules:
+  - when: {lastUser: weather}
+    times: 1
+    reply: [{text: one}]
+  - when: {lastUser: weather, turn: 1}
+    reply: [{text: two}]
+  - when: {lastUser: wind}
+    reply: [{text: three}]
+  - when: {turn: 1, lastUser: the weather, model: m}
+    reply: [{text: never}]
+  - when: {turn: 2, lastUser: weather}
+    reply: [{text: four}]
+  - reply: [{text: five}]
+  - when: {system: brief}
+    reply: [{text: never}]
+`
+	s, err := parseScript("s.yaml", []byte(text))
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"s.yaml:9: warning: rule 4 never answers, since rule 2 answers all its requests: move it up, or limit rule 2 with times",
+		"s.yaml:14: warning: rule 7 never answers, since rule 6 answers all its requests: move it up, or limit rule 6 with times",
+	}, s.warnings)
+}
+
+func TestServeCountsItsRules(t *testing.T) {
+	model, err := llm.Start(llm.Options{})
+	require.NoError(t, err)
+	defer model.Close()
+	for n, want := range map[int]string{1: "serving the rule of f until", 2: "serving the 2 rules of f until"} {
+		var out strings.Builder
+		require.NoError(t, printAddresses(&out, model, "f", "k", n))
+		require.Contains(t, out.String(), want)
+	}
+}

@@ -56,6 +56,9 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	for _, warning := range script.warnings {
+		fmt.Fprintln(s.err, warning)
+	}
 	err = printAddresses(s.out, model, c.LLM, key, len(script.rules))
 	if err == nil {
 		<-ctx.Done()
@@ -85,7 +88,11 @@ func (c *serveCommand) checkAddress() error {
 
 func printAddresses(w io.Writer, model *llm.Server, file, key string, rules int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "serving the %d rules of %s until interrupted\n\n", rules, file)
+	count := "the rule"
+	if rules != 1 {
+		count = fmt.Sprintf("the %d rules", rules)
+	}
+	fmt.Fprintf(t, "serving %s of %s until interrupted\n\n", count, file)
 	bases := model.BaseURLs()
 	for _, name := range slices.Sorted(maps.Keys(bases)) {
 		fmt.Fprintf(t, "%s\t%s\n", name, bases[name])

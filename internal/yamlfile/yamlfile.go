@@ -53,9 +53,10 @@ var (
 	// unknown matches its message about a member that the type does not have.
 	unknown = regexp.MustCompile(`^unknown field "(.*)"$`)
 	// mixed matches its message about nodes of different kinds, such as a text in place of a list.
-	mixed = regexp.MustCompile(`^(string|sequence|mapping) was used where (string|sequence|mapping) is expected$`)
+	mixed = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
 	// nodeWords are our words for kinds of nodes.
-	nodeWords = map[string]string{"string": "a text", "sequence": "a list", "mapping": "a mapping"}
+	nodeWords = map[string]string{"string": "a text", "sequence": "a list", "mapping": "a mapping", "int": "a whole number",
+		"float": "a number", "boolean": "true or false", "null": "nothing"}
 )
 
 // syntaxError describes invalid YAML, a wrong type or an unknown member.
