@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,7 @@ func fromClient(e *trace.Event) bool { return e.Frame != nil && e.Frame.Dir == t
 // sampling request.
 type deadline struct {
 	limit, perSample time.Duration
+	short            time.Duration // replaces limit for a client that has connected
 	connected        <-chan struct{}
 	pulse            *pulse // nil for a client whose progress does not count
 	// pace is the longest time between two steps of the client in all sessions so far, in nanoseconds.
@@ -129,7 +131,7 @@ func (d *deadline) wait(ctx context.Context, over <-chan struct{}) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-connected:
-			m, connected = meter{}, nil
+			m, connected, d.limit = meter{}, nil, cmp.Or(d.short, d.limit)
 			ticker.Reset(max(d.limit/parts, 1))
 			continue
 		case <-ticker.C:

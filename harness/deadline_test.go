@@ -69,6 +69,48 @@ func TestTheLimitDependsOnProgressAndTheFirstMessage(t *testing.T) {
 	}
 }
 
+func TestAClientThatIsKnownToHangHasLessTimeOnceItHasConnected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, connected := time.Now(), make(chan struct{})
+		time.AfterFunc(20*time.Second, func() { close(connected) })
+		d := &deadline{limit: 30 * time.Second, short: 3 * time.Second, connected: connected, ending: func() {}}
+		ctx, cancel := d.context(t.Context())
+		defer cancel()
+		<-ctx.Done()
+		require.Equal(t, 23*time.Second, time.Since(began))
+	})
+}
+
+func TestTwoHangsOfAKindShortenTheLimit(t *testing.T) {
+	hung := func(raw string) *trace.Trace {
+		one := &trace.Trace{}
+		if raw != "" {
+			one.Events = append(one.Events, trace.Event{Frame: &trace.Frame{Dir: trace.ToClient, Raw: trace.Bytes(raw)}})
+		}
+		one.Events = append(one.Events, trace.Event{Process: &trace.Process{State: trace.Ended, Deadline: true}})
+		return one
+	}
+	const sample, list, whole = `{"method":"sampling/createMessage"}`, `{"method":"tools/list"}`, 30 * time.Second
+	for name, c := range map[string]struct {
+		traces      []string
+		waits       bool
+		first, then time.Duration
+	}{
+		"none":              {nil, false, whole, whole},
+		"two of a kind":     {[]string{sample, list, sample}, false, whole, whole / 10},
+		"two kinds":         {[]string{sample, list}, false, whole, whole},
+		"without a word":    {[]string{"", ""}, false, startPatience, startPatience},
+		"a case that waits": {[]string{sample, sample}, true, whole, whole},
+	} {
+		var h hangs
+		for _, raw := range c.traces {
+			h.note(hung(raw))
+		}
+		first, then := h.limits(whole, c.waits)
+		require.Equal(t, []time.Duration{c.first, c.then}, []time.Duration{first, then}, name)
+	}
+}
+
 func TestProgressIsWhatAClientDoesAboutItsCases(t *testing.T) {
 	frame := func(call int, dir trace.Direction, raw string) trace.Event {
 		return trace.Event{Case: "a", Call: call, Frame: &trace.Frame{Dir: dir, Raw: trace.Bytes(raw)}}

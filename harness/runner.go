@@ -83,6 +83,7 @@ type counts struct {
 	sessions atomic.Int64
 	pace     atomic.Int64 // see [deadline]
 	large    atomic.Int64 // bytes left of mostLarge
+	hangs    hangs
 }
 
 // Run plays the cases, in as few sessions as they allow, and passes a trace of each session to done, in the order of

@@ -67,12 +67,14 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 func (r *Runner) play(
 	ctx context.Context, cases []Case, started func(*trace.Recorder), spoke func(),
 ) (*trace.Trace, error) {
-	client, limit := r.client(&cases[0]), r.limit(cases)
+	client, whole := r.client(&cases[0]), r.limit(cases)
 	seen := &pulse{planned: int64(len(cases[0].HostTurns))}
-	say := r.progress(cases, limit)
+	say := r.progress(cases, whole)
 	defer say(nil)
+	limit, short := r.hangs().limits(whole, r.inVirtualTime(&cases[0]) || cases[0].waiting())
 	cases = withBarrier(cases)
-	header, ids := r.header(client, cases, limit)
+	header, ids := r.header(client, cases, short)
+	header.Hurried = short < whole
 	staged := stages(cases, r.limits(&cases[0]), r.Source == nil)
 	further := addTools(&header, staged)
 	w := &watch{rec: trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit)), ids: ids, further: further,
@@ -93,7 +95,7 @@ func (r *Runner) play(
 	}
 	w.record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
 	timeLimit := r.deadline(limit, &cases[0], seen, w.connected.happened)
-	timeLimit.ending = w.ending
+	timeLimit.ending, timeLimit.short = w.ending, short
 	limited, cancel := timeLimit.context(ctx)
 	ended, err := client.start(limited, env)
 	cancel()
@@ -114,7 +116,9 @@ func (r *Runner) play(
 	if n := fakes.model.Strangers() + fakes.server.Strangers(); n > 0 {
 		w.record(trace.Event{Mark: &trace.Mark{Name: trace.MarkStrangers, Text: fmt.Sprint(n)}})
 	}
-	return w.rec.Stop(), err
+	t := w.rec.Stop()
+	r.hangs().note(t)
+	return t, err
 }
 
 func addTools(header *trace.Header, staged []Stage) map[string]bool {

@@ -45,6 +45,8 @@ type Header struct {
 	Key string `json:"key,omitempty"`
 	// Timeout is the time limit of the session, in nanoseconds; 0 for none.
 	Timeout time.Duration `json:"timeout,omitempty"`
+	// Hurried is true for a session whose limit is short because the client hung in earlier ones.
+	Hurried bool `json:"hurried,omitempty"`
 	// ClientTimeout is how long the client was asked to wait for the model, in nanoseconds; 0 for no request.
 	ClientTimeout time.Duration `json:"clientTimeout,omitempty"`
 	// TimeoutDeclared is true when ClientTimeout is a known property of the client, not only a request to it.

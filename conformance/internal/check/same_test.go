@@ -31,12 +31,14 @@ func TestAResultNamesTheDifferenceThatExplainsAllItsCases(t *testing.T) {
 		"refused in another case, too": {[]caseVerdict{verdict("loop/a", refused), verdict("loop/b", refused)}, false},
 		"another case passes": {[]caseVerdict{verdict("loop/a", refused),
 			verdict("loop/b", Verdict{Kind: report.Pass})}, true},
-		"same place":                 {[]caseVerdict{verdict("loop/a", shows(place(3, "params.toolChoice"), place(9, "")))}, true},
-		"another place":              {[]caseVerdict{verdict("loop/a", shows(place(3, "params.tools")))}, false},
-		"same messages":              {[]caseVerdict{verdict("loop/a", shows(place(3, "params"), place(4, "")))}, true},
-		"same messages, and another": {[]caseVerdict{verdict("loop/a", shows(place(3, ""), place(4, ""), place(5, "")))}, false},
-		"one of the messages":        {[]caseVerdict{verdict("loop/a", shows(place(4, "")))}, false},
-		"no verdicts":                {nil, false},
+		"same place": {[]caseVerdict{verdict("loop/a",
+			shows(place(3, "params.toolChoice"), place(9, "")))}, true},
+		"another place": {[]caseVerdict{verdict("loop/a", shows(place(3, "params.tools")))}, false},
+		"same messages": {[]caseVerdict{verdict("loop/a", shows(place(3, "params"), place(4, "")))}, true},
+		"same messages, and another": {[]caseVerdict{verdict("loop/a",
+			shows(place(3, ""), place(4, ""), place(5, "")))}, false},
+		"one of the messages": {[]caseVerdict{verdict("loop/a", shows(place(4, "")))}, false},
+		"no verdicts":         {nil, false},
 	} {
 		all := []Judged{root, {Result: report.Result{Scenario: "loop", Check: "b", Verdict: report.Fail}, verdicts: c.verdicts}}
 		NameSame(all)

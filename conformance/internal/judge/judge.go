@@ -57,7 +57,7 @@ func Traces(
 		return nil, errors.New("nothing to judge: the traces have no session")
 	}
 	client.RequireSomeRevision(rs)
-	rs.Notes = client.Notes(unmarked)
+	rs.Notes = append(client.Notes(unmarked), client.Hurried(traces)...)
 	rs.Count()
 	return rs, nil
 }

@@ -5,9 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // idleness is why a host called no tool.
@@ -172,6 +174,20 @@ func Unmarked(sessions []*evidence.Session) int {
 		}
 	}
 	return requests
+}
+
+// Hurried says how many sessions had a short limit, because the client hung in earlier ones.
+func Hurried(traces []*trace.Trace) []string {
+	n, limit := 0, time.Duration(0)
+	for _, t := range traces {
+		if t.Header.Hurried {
+			n, limit = n+1, max(limit, t.Header.Timeout)
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the client hung in two sessions in the same way, so %d later ones had at most %s", n, limit)}
 }
 
 // Notes say how many requests of hosts belong to no sample ([Unmarked]). They are not judged.

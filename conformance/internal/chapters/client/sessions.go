@@ -287,7 +287,8 @@ func endsBadly(bad []*evidence.Session, sessions int) check.Verdict {
 			"If a stream ends without the response, send a GET with the id of its last event as Last-Event-ID.").
 			Show(evidence.Place{Ref: closed.Ref()}, "the end of the connection, last event %s", closed.Frame.Event)
 	}
-	return showLast(v.In(endsIn(bad[0])), bad[0]).ShowOutput(bad[0])
+	shows := slices.IndexFunc(bad, func(s *evidence.Session) bool { return endsIn(s) != "" })
+	return showLast(v.In(endsIn(bad[max(0, shows)])), bad[0]).ShowOutput(bad[0])
 }
 
 // showLast adds, for a client that hung, the last message of the call that was open: the next one is what is missing.
