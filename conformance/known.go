@@ -73,12 +73,14 @@ func (s *settings) compare(t *testing.T, rs *report.Results, known *baseline.Fil
 // BaselineChecks returns the checks that a baseline may name, with their revisions.
 func BaselineChecks() baseline.Checks {
 	checks := baseline.Checks{}
+	all := GatewayChecks()
 	for _, s := range Scenarios() {
-		for _, c := range s.Checks {
-			for _, r := range AllRevisions() {
-				if c.Levels[r] != "" {
-					checks[c.ID] = append(checks[c.ID], string(r))
-				}
+		all = append(all, s.Checks...)
+	}
+	for _, c := range all {
+		for _, r := range AllRevisions() {
+			if c.Levels[r] != "" {
+				checks[c.ID] = append(checks[c.ID], string(r))
 			}
 		}
 	}

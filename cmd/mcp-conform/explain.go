@@ -19,6 +19,13 @@ type explainCommand struct {
 func (c *explainCommand) Run(s streams) error {
 	var b bytes.Buffer
 	var names []string
+	gateway := conformance.GatewayChecks()
+	for i := range gateway {
+		names = append(names, gateway[i].ID)
+		if c.ID == gateway[i].ID {
+			explainGateway(&b, &gateway[i])
+		}
+	}
 	for _, scenario := range conformance.Scenarios() {
 		names = append(names, scenario.ID)
 		if scenario.ID == c.ID {
@@ -36,6 +43,15 @@ func (c *explainCommand) Run(s streams) error {
 	}
 	_, err := s.out.Write(b.Bytes())
 	return err
+}
+
+func explainGateway(b *bytes.Buffer, c *conformance.Check) {
+	fmt.Fprintln(b, c.ID)
+	explainLine(b, "rule", c.Rule)
+	explainLine(b, "likely cause", c.Cause)
+	explainLine(b, "fix", c.Fix)
+	explainLine(b, "reproduce", "mcp-conform run --gateway -- COMMAND")
+	explainLine(b, "page", strings.TrimSuffix(report.CheckPages(version()), "checks/")+"gateways.md")
 }
 
 func explainScenario(b *bytes.Buffer, s *conformance.Scenario) {

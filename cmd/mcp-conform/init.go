@@ -33,7 +33,7 @@ var next = map[string]string{
 }
 
 type initCommand struct {
-	Kind string `arg:"" enum:"${kinds}" help:"A client in a language, a host, or a host by its name: ${kinds}."`
+	Kind string `arg:"" enum:"${kinds}" help:"A client in a language, a host, or a host or gateway by its name: ${kinds}."`
 	Dir  string `arg:"" optional:"" default:"." help:"Folder for the files (default: the current one)."`
 }
 
