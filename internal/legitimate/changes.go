@@ -75,7 +75,8 @@ var changes = []Change{
 		"none, or for a tool that was not offered, there is nothing that the server could run"},
 	{"refused-texts", Server, "text of a refused or filtered answer left out",
 		"with a stop reason that says so; provider-errors/refusal-told"},
-	{"stop-reasons", Server, "other stop reasons, or none", "schema: stopReason is optional and any string"},
+	{"stop-reasons", Server, "other stop reasons, or none", "schema: stopReason is optional and any " +
+		"string; beside tool uses, a server looks for toolUse or the provider's word"},
 	{"truncated-uses", Server, "toolUse for maxTokens",
 		"a truncated reply with whole tool uses ended for both reasons"},
 	{"stop-sequences", Server, "stopSequence for stop, or endTurn for a stop sequence",

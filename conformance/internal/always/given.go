@@ -54,7 +54,7 @@ func (c *comparison) compareTurns() *difference {
 	var atEnd *difference
 	if lead >= 0 {
 		if atEnd = c.walk(want, got[lead:]); atEnd == nil {
-			return cmp.Or(restated(want, got[:lead]), c.repeated(want, got))
+			return cmp.Or(restated(want, got[:lead]), c.repeated(want, got), c.retold(want, got[lead:]))
 		}
 	}
 	if isOneText(want, got) {

@@ -333,4 +333,31 @@ var faults = []given{
 	{name: "audio is lost", kind: "lost-media", path: `AAECAwQF`, params: audioTalk, dialect: anthropic, edits: edits{
 		`{"model":"c","max_tokens":9,"messages":[{"role":"user","content":"audio"}]}`,
 	}},
+	{name: "a result as a text of the user, too", kind: "extra-result", path: `each tool result once in the model ` +
+		`request, found "it is wet there" as a text of the user, too`, params: toldResult, dialect: anthropic,
+		edits: edits{
+			`"tool_use_id":"b1","type":"tool_result"}`,
+			`"tool_use_id":"b1","type":"tool_result"},{"type":"text","text":"it is wet there"}`,
+		}},
+	{name: "earlier texts in front of one of the user", kind: "extra-text", path: `no more of the conversation beside ` +
+		`the text of this message in the model request, found the text "Warm in Köln and Paris?" again`, dialect: chat,
+		edits: edits{
+			`"See this:"`,
+			`"Warm in Köln and Paris?\nMild there.\nSee this:"`,
+		}},
+	{name: "a result in front of a later text of the user", kind: "extra-text", path: `"unknown place" again`,
+		dialect: chat, edits: edits{
+			`"See this:"`,
+			`"The tools said: unknown place\nSee this:"`,
+		}},
+	{name: "two images of a result change places", kind: "changed-order", path: `image of type image/png, 6 bytes behind ` +
+		`image of type image/png, 3 bytes in the model request, found it before that`, params: picturesShown, dialect: chat,
+		edits: edits{
+			`AAEC"`,
+			`X"`,
+			`AAECAwQF"`,
+			`AAEC"`,
+			`X"`,
+			`AAECAwQF"`,
+		}},
 }

@@ -120,6 +120,28 @@ func (c *comparison) compareMedia(w, g *item, turn *turn) *difference {
 			return extraMedia.found("only the media of the result of "+w.ID, describe(&item{Block: b})).at("", b.Path)
 		}
 	}
+	return cmp.Or(c.swapped(w, g.Content), c.swapped(w, blocksOf(turn)))
+}
+
+// swapped returns the difference for two media of one result that changed places: both are in one message of the model
+// request, and nothing else there equals them.
+func (c *comparison) swapped(w *item, blocks []dialect.Block) *difference {
+	last, before := -1, dialect.Block{}
+	for _, want := range w.Content {
+		if !isMedium(want) {
+			continue
+		}
+		same := func(b dialect.Block) bool { return c.sameMedium(&want, &b) }
+		at := slices.IndexFunc(blocks, same)
+		if at < 0 || slices.ContainsFunc(blocks[at+1:], same) {
+			return nil
+		}
+		if at < last {
+			return changedOrder.found(describe(&item{Block: want})+" behind "+describe(&item{Block: before}),
+				"it before that").at(want.Path, blocks[at].Path)
+		}
+		last, before = at, want
+	}
 	return nil
 }
 

@@ -8,10 +8,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// compareStopReason requires that a standard stop reason is true. Other words, or none, are the client's right.
+// compareStopReason requires that a standard stop reason is true. Other words, or none, are the client's right, except
+// beside tool uses: there a server looks for toolUse, or knows the provider's word for it.
 func (c *rendering) compareStopReason() *difference {
 	got, given := c.a.Text("stopReason")
 	allowed := c.trueReasons()
+	ends := []dialect.StopReason{dialect.StopToolUse, dialect.EndTurn}
+	if given && len(c.given) > 0 && slices.Contains(ends, c.reply.StopReason) &&
+		!slices.Contains(evidence.StandardStopReasons, got) && !c.saysToolUse(got) {
+		return falseReason.found(string(dialect.StopToolUse), evidence.Quote(got)).at("", "stopReason")
+	}
 	if !given || allowed == nil || !slices.Contains(evidence.StandardStopReasons, got) ||
 		slices.Contains(allowed, dialect.StopReason(got)) {
 		return nil
@@ -46,4 +52,11 @@ func (c *rendering) trueReasons() []dialect.StopReason {
 		return also(vague, dialect.EndTurn)
 	}
 	return nil
+}
+
+// saysToolUse reports whether a word is the provider's for the end of the reply, or one for the use of a tool.
+func (c *rendering) saysToolUse(word string) bool {
+	word = letters(word)
+	return word == letters(c.reply.FinishReason) || strings.Contains(word, "tool") || strings.Contains(word, "function") ||
+		strings.Contains(word, "call")
 }

@@ -75,6 +75,9 @@ var internals = []struct {
 		`File "[^"\n]+", line \d+|\n\s+at [^\n]+[:(]`)},
 	{"a local path", regexp.MustCompile(`(^|[\s"'(=\[])(/(home|Users|root|opt|usr|var|srv|tmp|private)/[^\s"']+|` +
 		`file://[^\s"']*|[A-Za-z]:\\[^\s"']+)`)},
+	{"a list of issues of the client's parser", regexp.MustCompile(
+		`"code":\s*"(invalid_|too_|unrecognized_|custom)[a-z_]*"|` +
+			`\[type=[a-z_]+, input_value=|errors\.pydantic\.dev`)},
 	{"an address of this machine", regexp.MustCompile(`(127\.0\.0\.1|localhost|\[::1\]):\d+`)},
 }
 

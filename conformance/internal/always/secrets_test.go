@@ -99,6 +99,8 @@ func TestErrorsKeepInternals(t *testing.T) {
 		"no such file: /home/anna/keys.json":                               "a local path",
 		`cannot read C:\\Users\\anna\\keys.json`:                           "a local path",
 		"Cannot find module 'file:///app/x.js'":                            "a local path",
+		"maxTokens\n  Field required [type=missing, input_value={}]":       "a list of issues of the client's parser",
+		`[{ "code": "invalid_type", "path": ["maxTokens"] }]`:              "a list of issues of the client's parser",
 	} {
 		judge(tracetest.Warns, message, message, found)
 	}

@@ -57,7 +57,8 @@ func TestResultsSayWhatTheModelSaid(t *testing.T) {
 		"another name": "changed-name", "another value": "changed-input", "ids swapped": "changed-id",
 		"the text lost": "lost-text", "a text added": "extra-text", "a trimmed text": "changed-text",
 		"the text after the uses": "changed-order", "another image": "changed-media",
-		"endTurn for toolUse": "changed-stop-reason", "a rounded number": "rounded-number"}
+		"endTurn for toolUse":          "changed-stop-reason",
+		"a word of nobody for toolUse": "changed-stop-reason", "a rounded number": "rounded-number"}
 	reply := func(test func(string, steps, ...string) tracetest.Test, name, said, result string,
 		message ...string) tracetest.Test {
 		row := tracetest.InNative(test(name, gave(weather, said, result), message...))
@@ -94,6 +95,8 @@ func TestResultsSayWhatTheModelSaid(t *testing.T) {
 		changed("an empty id", `"id":"b"`, `"id":""`, `content[2].id "b" as the model said, found none`),
 		changed("one id for two", `"id":"b"`, `"id":"a"`, `content[2].id "b" as the model said, found "a"`),
 		changed("a trimmed text", "see. ", "see.", `content[0].text "Let me see. " as the model said, found "Let me see."`),
+		changed("a word of nobody for toolUse", `"toolUse"`, `"done"`, `stopReason toolUse as the model said, found "done"`),
+		reply(passes, "the provider's word for toolUse", both, strings.Replace(both, `"toolUse"`, `"tool_calls"`, 1)),
 		changed("endTurn for toolUse", "toolUse", "endTurn", "stopReason toolUse as the model said, found endTurn"),
 		reply(fails, "ids swapped", both, strings.NewReplacer(`"id":"a"`, `"id":"b"`, `"id":"b"`, `"id":"a"`).Replace(both),
 			`content[1].id "a"`),

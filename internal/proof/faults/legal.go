@@ -108,7 +108,7 @@ var changes = []change{
 		"model-name"},
 	{`tools/call|` + retry, `params\.arguments`, noValue, "optional-members"},
 	{modelReply, `(.*\.)?(id|call_id)`, noValue + "|null|empty|" + otherText, "answer-ids"},
-	{samplingResponse + `|` + retry, `.*\.model`, "cut|other case", "model-name"},
+	{samplingResponse + `|` + retry, `.*\.model`, "other case", "model-name"},
 	{samplingResponse, `error(\.message)?`, otherText + "|the one before", "errors"},
 	{samplingResponse, `error\.code`, otherNumber + "|the one before", "errors"},
 	{samplingResponse, `error\.data(\..*)?`, "", "errors"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -72,6 +73,11 @@ var alwaysEdits = edits{
 		for _, response := range responses {
 			responses["nobody-asked"] = response
 			return
+		}
+	}),
+	"issues-in-errors": answered(func(s *Sample) {
+		if fmt.Sprint(s.Error["code"]) == fmt.Sprint(codeInvalidParams) {
+			s.Error["message"] = `[{"code": "invalid_type", "expected": "number", "path": ["maxTokens"]}]`
 		}
 	}),
 	"keeps-state-in-new-calls": keepsState,

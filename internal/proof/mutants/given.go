@@ -114,6 +114,45 @@ var givenEdits = edits{
 			})
 		})
 	}),
+	"repeats-the-talk": params(func(p object) {
+		all := jsonvalue.Messages(p)
+		var earlier []string
+		for i, m := range all {
+			if i == len(all)-1 && i > 0 && len(ofType(m["content"], "tool_result")) == 0 {
+				eachText(func(b object) { b["text"] = strings.Join(append(earlier, text(b, "text")), "\n") })(m)
+			}
+			eachText(func(b object) { earlier = append(earlier, text(b, "text")) })(m)
+		}
+	}),
+	"repeats-results-in-a-text": params(func(p object) {
+		results := ""
+		eachItem(p["messages"], func(m object) {
+			if said := resultsIn(m); said != "" {
+				results += said + "\n"
+			} else if m["role"] == "user" && results != "" {
+				eachText(func(b object) { b["text"] = results + text(b, "text") })(m)
+			}
+		})
+	}),
+	"results-as-texts-too": params(func(p object) {
+		messages, _ := p["messages"].([]any)
+		for i := len(messages) - 1; i >= 0; i-- {
+			if said := resultsIn(messages[i].(object)); said != "" {
+				messages = slices.Insert(messages, i+1, any(object{"role": "user", "content": textBlock(said)}))
+			}
+		}
+		p["messages"] = messages
+	}),
+	"swaps-images-of-a-result": params(eachBlock("tool_result", func(b object) {
+		if images := ofType(b["content"], "image"); len(images) > 1 {
+			images[0]["data"], images[1]["data"] = images[1]["data"], images[0]["data"]
+		}
+	})),
+	"own-word-beside-uses": result(func(r object) {
+		if len(ofType(r["content"], "tool_use")) > 1 {
+			r["stopReason"] = "finished"
+		}
+	}),
 	"drops-links-beside-texts": params(eachBlock("tool_result", func(b object) {
 		if content, _ := b["content"].([]any); len(ofType(content, "text")) > 0 {
 			b["content"] = slices.DeleteFunc(content, func(block any) bool {
@@ -161,6 +200,17 @@ var givenEdits = edits{
 			p["messages"] = messages[len(messages)-4:]
 		}
 	}),
+}
+
+// resultsIn returns the texts of the tool results in a message.
+func resultsIn(m object) string {
+	var all []string
+	for _, result := range ofType(m["content"], "tool_result") {
+		for _, b := range ofType(result["content"], "text") {
+			all = append(all, text(b, "text"))
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // asksWith says which samples have such a message.

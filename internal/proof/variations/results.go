@@ -67,8 +67,13 @@ var resultVariations = of(reference.Config{}, "result-",
 		})),
 	edited("no-stop-reason", "gives no stop reasons", "stop-reasons", "basic tool-use parallel",
 		result(func(r object) { delete(r, "stopReason") })),
-	edited("own-stop-reasons", "gives its own stop reasons", "stop-reasons", "basic tool-use parallel provider-errors",
-		result(func(r object) { r["stopReason"] = "done" }), warns("tool-use/stop-reason-tooluse")),
+	edited("own-stop-reasons", "gives its own stop reasons, and the provider's beside tool uses", "stop-reasons",
+		"basic tool-use parallel provider-errors", result(func(r object) {
+			r["stopReason"] = "done"
+			if blocks, _ := r["content"].([]any); slices.ContainsFunc(blocks, isToolUse) || isToolUse(r["content"]) {
+				r["stopReason"] = "function_call"
+			}
+		}), warns("tool-use/stop-reason-tooluse")),
 	edited("token-in-call", "sends a progress token and metadata with each call of a tool",
 		"progress", "basic parallel time cancel mrtr",
 		out(func(m *mutants.Message) {
@@ -98,3 +103,8 @@ var resultVariations = of(reference.Config{}, "result-",
 			m.Header.Set("Accept", "Application/JSON;q=0.9, Text/Event-Stream; charset=utf-8")
 		}), having(server.Revision.HasPrimingEvents)),
 )
+
+func isToolUse(block any) bool {
+	o, _ := block.(object)
+	return o["type"] == "tool_use"
+}
