@@ -204,7 +204,7 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 			refused = append(refused, s)
 		case s.Ended == nil || !s.Ended.Clean():
 			bad = append(bad, s)
-		case s.Trace.Whole && called(s) > 0 && called(s) < len(s.Trace.Header.Cases):
+		case endedEarly(s):
 			early = append(early, s)
 		}
 	}
@@ -216,15 +216,25 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	case slow != nil:
 		return needsTime(slow)
 	case refused != nil:
-		s := refused[0]
-		own := s.RefusedOwn()
-		return check.NotObserved("the model refused a request of the client that belongs to no sampling request: %s; %s",
-			evidence.Clip(own.Why), s.Ending()).At(own.Place).ShowOutput(s)
+		return modelRefused(refused[0])
 	case early != nil:
 		at := max(0, slices.IndexFunc(early, func(s *evidence.Session) bool { return !s.Host() && !troubled(s) }))
 		return endsEarly(early[at])
 	}
 	return check.Pass("the client ended by itself, with success")
+}
+
+// modelRefused is the verdict for a client that ended with an error because its model refused a request of its own.
+func modelRefused(s *evidence.Session) check.Verdict {
+	own := s.RefusedOwn()
+	return check.NotObserved("the model refused a request of the client that belongs to no sampling request: %s; %s",
+		evidence.Clip(own.Why), s.Ending()).At(own.Place).ShowOutput(s)
+}
+
+// endedEarly reports whether a client called some tools of a session and not all of them.
+func endedEarly(s *evidence.Session) bool {
+	_, last := latest(s)
+	return s.Trace.Whole && last != nil && called(s) < len(s.Trace.Header.Cases)
 }
 
 // called counts the cases of which nothing is missing: those whose tool was called, and those that other requests start.
