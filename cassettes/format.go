@@ -2,11 +2,13 @@ package cassettes
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -80,7 +82,7 @@ func parse(name string, data []byte) (*recording, error) {
 	var at *yaml.LoadError
 	if errors.As(err, &at) {
 		line, column := max(1, at.Mark.Line), max(1, at.Mark.Column) // 0 for bytes that are not text
-		return nil, placed(name, data, line, column, errors.New(at.Message))
+		return nil, placed(name, data, line, column, errors.New(plainWords(at.Message)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cassette %s: %w", name, err)
@@ -95,6 +97,27 @@ func parse(name string, data []byte) (*recording, error) {
 		}
 	}
 	return r, nil
+}
+
+// mistyped matches the YAML package's message about a value of another type.
+var mistyped = regexp.MustCompile("^cannot construct !!(\\w+)(?: `(?s:.*)`)? into (.*)$")
+
+var kindWords = map[string]string{"int": "a whole number", "str": "a text", "string": "a text", "bool": "true or false",
+	"float": "a number", "null": "nothing", "seq": "a list", "map": "a mapping", "time.Duration": "a duration"}
+
+func plainWords(message string) string {
+	found := mistyped.FindStringSubmatch(message)
+	if found == nil {
+		return message
+	}
+	wanted := strings.TrimRight(strings.TrimLeft(found[2], "*u"), "0123456789")
+	switch {
+	case strings.HasPrefix(wanted, "[]"):
+		wanted = "seq"
+	case kindWords[wanted] == "":
+		wanted = "map"
+	}
+	return fmt.Sprintf("expected %s, found %s", kindWords[wanted], cmp.Or(kindWords[found[1]], found[1]))
 }
 
 // placed is an error about a place of a cassette. It shows the line.

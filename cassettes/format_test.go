@@ -28,10 +28,11 @@ func TestInvalidFilesAreRejected(t *testing.T) {
 	ours := "# origin: recorded\n" + small
 	for name, c := range map[string]struct{ file, want string }{
 		"empty":        {"", "no version"},
-		"other YAML":   {"[]", "cassette x.yaml:1:1: cannot construct !!seq"},
+		"a number":     {"interactions: 7", "cassette x.yaml:1:15: expected a list, found a whole number"},
+		"other YAML":   {"[]", "cassette x.yaml:1:1: expected a mapping, found a list"},
 		"invalid YAML": {"version: 2\n\tinteractions: []\n", "cassette x.yaml:2:1: found a tab character"},
 		"wrong type": {strings.Replace(small, "200", "OK", 1),
-			"cassette x.yaml:12:15: cannot construct !!str `OK` into int"},
+			"cassette x.yaml:12:15: expected a whole number, found a text"},
 		"other version": {strings.Replace(small, "version: 2", "version: 1", 1),
 			"unsupported format version 1: expected 2"},
 		"other recorder": {"interactions:\n- request: {body: {string: '{}'}, uri: 'http://h/'}\nversion: 1\n",

@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/goccy/go-yaml"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
 )
 
 // clients are the configured clients that a command line names, and their configuration; nil for a command line with a
@@ -57,7 +61,7 @@ func (f *configFile) known(names []string) error {
 // runClients runs configured clients one after the other. All are checked before the first one runs.
 func runClients(ctx context.Context, s streams, names []string, file *configFile, parsed *kong.Context) error {
 	given, flags := givenFlags(parsed), parsed.Selected().Flags
-	var runs [][]string
+	var runs []configured
 	files := map[string]string{}
 	for _, name := range names {
 		words, err := file.arguments(name, flags, given)
@@ -66,8 +70,9 @@ func runClients(ctx context.Context, s streams, names []string, file *configFile
 		}
 		run, err := parseRun(ctx, words, s)
 		if err != nil {
-			message := strings.TrimPrefix(err.Error(), "run: ")
-			return usage(file.wrong(fmt.Errorf("client %s: %s", name, message), "clients", name))
+			message := kongWords.Replace(strings.TrimPrefix(err.Error(), "run: "))
+			flag := flagName.FindStringSubmatch(message)
+			return usage(file.wrongMember(fmt.Errorf("client %s: %s", name, message), name, append(flag, "", "")[1], given))
 		}
 		run.nameFiles()
 		if run.Format == "json" && len(names) > 1 {
@@ -79,14 +84,23 @@ func runClients(ctx context.Context, s streams, names []string, file *configFile
 			}
 			files[path] = name
 		}
-		runs = append(runs, words)
+		runs = append(runs, configured{name, words, run})
 	}
 	worst := exitOK
-	for i, words := range runs {
+	for i, c := range runs {
 		if i > 0 {
 			fmt.Fprintln(s.out)
 		}
-		worst = max(worst, run(ctx, words, s))
+		err := execute(ctx, c.words, s)
+		var selection *conformance.SelectionError
+		if errors.As(err, &selection) {
+			member := "scenario"
+			if slices.Contains(c.run.Skip, selection.Pattern) {
+				member = "skip"
+			}
+			err = usage(file.wrongMember(fmt.Errorf("client %s: %w", c.name, err), c.name, member, given))
+		}
+		worst = max(worst, exitCode(s, err))
 		if ctx.Err() != nil {
 			break
 		}
@@ -95,6 +109,33 @@ func runClients(ctx context.Context, s streams, names []string, file *configFile
 		return &exitError{code: worst}
 	}
 	return nil
+}
+
+// configured is a run of a client of the configuration.
+type configured struct {
+	name  string
+	words []string
+	run   *runCommand
+}
+
+// flagName matches the first flag of an error.
+var flagName = regexp.MustCompile(`--([a-z-]+)`)
+
+// wrongMember is an error about a member of a client, or of the defaults. A flag of the command line has no place.
+func (f *configFile) wrongMember(err error, name, member string, given map[string][]string) error {
+	has := func(members yaml.MapSlice) bool {
+		return slices.ContainsFunc(members, func(m yaml.MapItem) bool { return m.Key == member })
+	}
+	members, _ := ordered(f.Clients[slices.Index(f.names(), name)].Value)
+	switch {
+	case given[member] != nil:
+		return err
+	case has(members):
+		return f.wrong(err, "clients", name, member)
+	case has(f.Defaults):
+		return f.wrong(err, "defaults", member)
+	}
+	return f.wrong(err, "clients", name)
 }
 
 func reportPaths(files reportFiles) []string {

@@ -123,6 +123,19 @@ func run(ctx context.Context, args []string, s streams) int {
 	return exitCode(s, parsed.Run())
 }
 
+// execute runs the words of a command that is no help.
+func execute(ctx context.Context, words []string, s streams) error {
+	parser, err := newParser(ctx, &cli{}, words, s, func(int) {})
+	if err != nil {
+		return &exitError{exitHarness, err}
+	}
+	parsed, err := parser.Parse(words)
+	if err != nil {
+		return usage(err)
+	}
+	return parsed.Run()
+}
+
 // newParser returns a parser of command lines into grammar. exit is called after it printed help.
 func newParser(ctx context.Context, grammar *cli, args []string, s streams, exit func(int)) (*kong.Kong, error) {
 	return kong.New(grammar, kong.Name("mcp-conform"), kong.UsageOnError(), kong.Writers(s.out, s.err),
