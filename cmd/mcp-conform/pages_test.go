@@ -64,13 +64,13 @@ func TestThePagesShowTheCommandsOutput(t *testing.T) {
 	}
 }
 
-var goBlock = regexp.MustCompile("(?s)```(?:go|text)\n// ([a-z_/]+\\.(?:go|txt))\n(.*?)```")
+var goBlock = regexp.MustCompile("(?s)```(?:go|text)\n// ([a-z_/]+\\.(?:go|txt|txtar))\n(.*?)```")
 
 // The first line of a block of Go, or of a list, is a file name. The file may move to another folder.
 func TestThePagesShowTheCodeAsItIs(t *testing.T) {
 	files := map[string]string{} // all files with a name
 	require.NoError(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".txt" {
+		if err != nil || d.IsDir() || !slices.Contains([]string{".go", ".txt", ".txtar"}, filepath.Ext(path)) {
 			return err
 		}
 		raw, err := os.ReadFile(path)
@@ -87,13 +87,13 @@ func TestThePagesShowTheCodeAsItIs(t *testing.T) {
 
 // kinds are the kinds of blocks in the pages, each with the test that runs or reads it: a pattern of their first lines.
 var kinds = []*regexp.Regexp{
-	regexp.MustCompile(`^console\n\$ mcp-conform `),           // TestThePagesShowTheCommandsOutput
-	regexp.MustCompile(`^(go|text)\n// [a-z_/]+\.(go|txt)\n`), // TestThePagesShowTheCodeAsItIs
-	regexp.MustCompile(`^js\n// adapter\.mjs\n`),              // TestTheAdapterOfInitIsThatOfThePage
-	regexp.MustCompile(`^(json|sh|yaml)\n(//|#) [a-z.-]+`),    // the files of TestTheCommandsOfThePagesWork
-	regexp.MustCompile(`^yaml\nname: `),                       // interop/reports
-	regexp.MustCompile(`^yaml\nknown:\n`),                     // TestTheBaselinesOfThePageAreValid
-	regexp.MustCompile(`^http\n`),                             // TestThePageOnMigratingShowsRealFrames
+	regexp.MustCompile(`^console\n\$ mcp-conform `),                 // TestThePagesShowTheCommandsOutput
+	regexp.MustCompile(`^(go|text)\n// [a-z_/]+\.(go|txt|txtar)\n`), // TestThePagesShowTheCodeAsItIs
+	regexp.MustCompile(`^js\n// adapter\.mjs\n`),                    // TestTheAdapterOfInitIsThatOfThePage
+	regexp.MustCompile(`^(json|sh|yaml)\n(//|#) [a-z.-]+`),          // the files of TestTheCommandsOfThePagesWork
+	regexp.MustCompile(`^yaml\nname: `),                             // interop/reports
+	regexp.MustCompile(`^yaml\nknown:\n`),                           // TestTheBaselinesOfThePageAreValid
+	regexp.MustCompile(`^http\n`),                                   // TestThePageOnMigratingShowsRealFrames
 }
 
 func TestEveryBlockOfThePagesHasATest(t *testing.T) {

@@ -158,6 +158,19 @@ func replayTo(
 	return results, log.text()
 }
 
+// With a test in place of a log, as users write it.
+func TestARecordingServesBothSides(t *testing.T) {
+	file := recorded(t, "http", server.V20251125)
+	srv := server.Replay(t, file)
+	c, err := client.Connect(t.Context(), client.Options{URL: srv.URL, Sampling: answers("Paris")})
+	require.NoError(t, err)
+	require.Equal(t, wantResults, conversation(t, c))
+	require.NoError(t, c.Close())
+
+	again := server.New(t, quizTools(question)...)
+	client.Replay(t, file, client.Options{URL: again.URL})
+}
+
 func TestReplayServesTheServer(t *testing.T) {
 	eachWire(t, func(t *testing.T, file, transport string, revision server.Revision) {
 		results, wrong := replayTo(t, file, transport, revision, "Paris")

@@ -55,8 +55,11 @@ func byName(found []Span, text string) []Span {
 			break
 		}
 		at += i + 1
-		if random, ok := kind(nameBefore(text, at-1), text[at-1]); ok {
-			if value := valueAfter(text, at); isSecret(text[value.From:value.To], random) {
+		operator := text[at-1]
+		if random, ok := kind(nameBefore(text, at-1), operator); ok {
+			value := valueAfter(text, at)
+			element := strings.HasPrefix(strings.TrimLeft(text[value.To:min(len(text), value.To+maxName)], " \t\r\n"), "</")
+			if (operator != '>' || element) && isSecret(text[value.From:value.To], random) {
 				found, at = append(found, value), value.To
 			}
 		}
