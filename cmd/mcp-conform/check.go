@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 type checkCommand struct {
@@ -34,19 +37,29 @@ func (c *checkCommand) Run(ctx context.Context, s streams) error {
 	rs, err := readResults(c.Paths[0])
 	switch {
 	case len(c.Paths) == 1 && err == nil && len(rs.Flags) > 0:
-		return c.judge(ctx, s, filepath.Join(c.Paths[0], "results.json"), rs, traces)
+		return c.judge(ctx, s, filepath.Join(c.Paths[0], "results.json"), rs, traces, "")
 	case len(c.Paths) == 1 && isFolder(c.Paths[0]) && err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(err)
 	}
-	return c.judge(ctx, s, c.Paths[0], &report.Results{Flags: flagsFor(traces)}, traces)
+	flags := flagsFor(traces)
+	if flags == nil {
+		return usage(fmt.Errorf("%s: no session in a revision that is judged", c.Paths[0]))
+	}
+	again := "mcp-conform check -v " + words.Quote(c.Paths...)
+	return c.judge(ctx, s, c.Paths[0], &report.Results{Flags: flags}, traces, again)
 }
 
-// flagsFor returns flags for traces whose run is unknown.
+// flagsFor returns flags for traces whose run is unknown; nil if none is in a revision that is judged.
 func flagsFor(traces []*trace.Trace) []string {
 	flags := []string{"--client", builtinPrefix + "reference"}
 	var revisions []string
 	for _, t := range traces {
-		revisions = append(revisions, t.Header.Revision)
+		if slices.Contains(server.AllRevisions(), server.Revision(t.Header.Revision)) {
+			revisions = append(revisions, t.Header.Revision)
+		}
+	}
+	if revisions == nil {
+		return nil
 	}
 	slices.Sort(revisions)
 	for _, r := range slices.Compact(revisions) {
@@ -56,8 +69,9 @@ func flagsFor(traces []*trace.Trace) []string {
 }
 
 // judge judges traces as the run with the flags of played would have. From is the file that has the flags, for errors.
+// Again is the command that shows a result again; "" for that of the run.
 func (o *output) judge(
-	ctx context.Context, s streams, from string, played *report.Results, traces []*trace.Trace,
+	ctx context.Context, s streams, from string, played *report.Results, traces []*trace.Trace, again string,
 ) error {
 	began := time.Now()
 	run, err := parseRun(ctx, append([]string{"run"}, played.Flags...), s)
@@ -73,6 +87,9 @@ func (o *output) judge(
 	suite, err := run.suite()
 	if err != nil {
 		return err
+	}
+	if again != "" {
+		suite.Reproduce = func(*report.Result) string { return again }
 	}
 	known, err := run.readBaseline()
 	if err = errors.Join(err, run.Report.prepare()); err != nil {

@@ -68,6 +68,10 @@ func otherVars() map[string]string {
 			"their JSON; may be repeated.",
 		"list_requirements": "List the requirements of the specification: the checks that enforce each " +
 			"and the mutants that prove them, or why no check does.",
+		"tap_listen":       "Loopback address for the client, if the server has a URL (default: a free port).",
+		"tap_model":        "Pass on requests to the model at this base URL, too, and record them.",
+		"tap_model_listen": "Loopback address for requests to the model (default: a free port).",
+		"tap_config":       "Only print this configuration of a host, such as mcp.json, with a tap before every server.",
 		"replay_ignore": "Leave out this member when requests and answers are compared, such as params.arguments.now, or " +
 			"result.content.text of an answer. May be repeated.",
 		"verify_ignore": "Leave out this member when responses and requests are compared, such as " +

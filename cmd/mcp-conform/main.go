@@ -38,6 +38,7 @@ type cli struct {
 	Check    checkCommand    `cmd:"" help:"Judge saved traces again, such as those of a bug report."`
 	Show     showCommand     `cmd:"" help:"Show a trace as a sequence of messages."`
 	Diff     diffCommand     `cmd:"" help:"Say what changed between two runs, such as of two versions of a client."`
+	Tap      tapCommand      `cmd:"" help:"Record what passes between a client and a server of yours."`
 	Replay   replayCommand   `cmd:"" help:"Serve the server's side of a recorded session to a client, until interrupted."`
 	Verify   verifyCommand   `cmd:"" help:"Play the client's side of a recorded session to a server, and compare."`
 	Merge    mergeCommand    `cmd:"" help:"Judge the shards of a run."`

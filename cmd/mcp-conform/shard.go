@@ -136,7 +136,7 @@ func (c *mergeCommand) Run(ctx context.Context, s streams) error {
 		return usage(err)
 	}
 	played := &report.Results{Flags: shards[0].Flags}
-	return c.judge(ctx, s, filepath.Join(shards[0].dir, shardName), played, traces)
+	return c.judge(ctx, s, filepath.Join(shards[0].dir, shardName), played, traces, "")
 }
 
 // readShards reads the shards of one run, in order. Each must be there once.

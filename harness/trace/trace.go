@@ -57,6 +57,9 @@ type Header struct {
 	Loop string `json:"loop,omitempty"`
 	// Replayed is true when the model's answers are recordings. An unmatched request is then not the client's fault.
 	Replayed bool `json:"replayed,omitempty"`
+	// Tapped is true for a session between a client and a server that are not ours: nothing was provoked, and how the
+	// client began and ended is unknown.
+	Tapped bool `json:"tapped,omitempty"`
 	// Cases are in the order in which the client was offered them.
 	Cases []Case `json:"cases,omitempty"`
 }

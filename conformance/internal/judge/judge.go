@@ -56,8 +56,12 @@ func Traces(
 	if len(rs.Results) == 0 {
 		return nil, errors.New("nothing to judge: the traces have no session")
 	}
-	client.RequireSomeRevision(rs)
 	rs.Notes = append(client.Notes(unmarked), client.Hurried(traces)...)
+	if slices.ContainsFunc(traces, func(t *trace.Trace) bool { return t.Header.Tapped }) {
+		onlyWhatWasThere(rs)
+	} else {
+		client.RequireSomeRevision(rs)
+	}
 	rs.Count()
 	return rs, nil
 }

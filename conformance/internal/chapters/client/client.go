@@ -66,6 +66,11 @@ func Checks() []check.Check {
 	return all
 }
 
+// NeedsARun reports whether a check judges what only a run shows: how the client begins and ends, and whether it samples.
+func NeedsARun(scenario, id string) bool {
+	return scenario == check.ClientScenario && id != onlyMessagesID
+}
+
 // Judge judges the client as a whole in one revision.
 func Judge(revision server.Revision, sessions []*evidence.Session) []check.Judged {
 	var results []check.Judged

@@ -1,0 +1,222 @@
+package tap
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+)
+
+// Recording is what a tap has seen so far. It is safe for concurrent use.
+type Recording struct {
+	*Frames
+	header trace.Header
+
+	mu     sync.Mutex
+	start  time.Time
+	events []trace.Event
+	left   int64
+	lost   int64
+}
+
+// maxKept is how many bytes of messages a recording keeps. What comes later passes on and is counted.
+const maxKept = 512 << 20
+
+// New returns an empty recording. The header has what is known before: the transport, and the program that records.
+func New(header trace.Header) *Recording {
+	r := &Recording{header: header, start: time.Now(), left: maxKept}
+	r.Frames = NewFrames(func(f trace.Frame) { r.add(trace.Event{Frame: &f}) })
+	return r
+}
+
+// Model returns a transport that sends requests to the model through next and records them.
+func (r *Recording) Model(next http.RoundTripper) http.RoundTripper {
+	return &modelTransport{record: r.add, next: next}
+}
+
+// Mark records a note, such as [trace.MarkConnection].
+func (r *Recording) Mark(name, text string) {
+	r.add(trace.Event{Mark: &trace.Mark{Name: name, Text: text}})
+}
+
+func (r *Recording) add(e trace.Event) {
+	size := int64(128)
+	switch {
+	case e.Frame != nil:
+		size += int64(len(e.Frame.Raw))
+	case e.Request != nil:
+		size += int64(len(e.Request.Body))
+	case e.Chunk != nil:
+		size += int64(len(e.Chunk.Data))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left -= size; r.left < 0 {
+		r.lost++
+		return
+	}
+	e.At = time.Since(r.start)
+	r.events = append(r.events, e)
+}
+
+// Traces returns a trace for each session so far, in the order of their beginnings. A message belongs to the call of a
+// tool that it was exchanged for, a request to the model to the sampling request whose texts it has.
+func (r *Recording) Traces() []*trace.Trace {
+	r.mu.Lock()
+	events, lost := slices.Clone(r.events), r.lost
+	r.mu.Unlock()
+	var sessions []*session
+	for _, s := range split(events) {
+		s.attribute()
+		sessions = append(sessions, s)
+	}
+	var traces []*trace.Trace
+	for _, s := range shareModel(sessions, events) {
+		traces = append(traces, s.trace(r.header, lost))
+	}
+	return traces
+}
+
+// session is one session of a client, with its events.
+type session struct {
+	id     string
+	events []trace.Event
+	cases
+}
+
+// split splits the frames by session. An initialize request comes before its session has an id: it belongs to the next
+// session that begins.
+func split(events []trace.Event) []*session {
+	var all []*session
+	by := map[string]*session{}
+	of := func(id string) *session {
+		if by[id] == nil {
+			by[id] = &session{id: id}
+			all = append(all, by[id])
+		}
+		return by[id]
+	}
+	var beginnings []int // in events, the initialize requests without a session
+	owner := make([]string, len(events))
+	for i, e := range events {
+		f := e.Frame
+		if f == nil {
+			continue
+		}
+		owner[i] = f.Session
+		m := trace.ReadMessage(f.Raw)
+		switch {
+		case f.Dir == trace.FromClient && m.Method == "initialize" && f.Session == "":
+			beginnings = append(beginnings, i)
+		case f.Dir == trace.ToClient && f.Session != "" && jsonvalue.Part(m.Result, "protocolVersion") != nil:
+			at := slices.IndexFunc(beginnings, func(b int) bool {
+				return jsonvalue.Same(trace.ReadMessage(events[b].Frame.Raw).ID, m.ID)
+			})
+			if at >= 0 {
+				owner[beginnings[at]] = f.Session
+				beginnings = slices.Delete(beginnings, at, at+1)
+			}
+		}
+	}
+	for i, e := range events {
+		if e.Frame != nil {
+			s := of(owner[i])
+			s.events = append(s.events, e)
+		} else if e.Mark != nil {
+			s := of(e.Mark.Text) // a connection
+			s.events = append(s.events, e)
+		}
+	}
+	return all
+}
+
+// trace returns the session as a trace.
+func (s *session) trace(header trace.Header, lost int64) *trace.Trace {
+	slices.SortStableFunc(s.events, func(a, b trace.Event) int { return int(a.At - b.At) })
+	header.Cases = s.list
+	header.Client, header.Revision = s.client, s.revision
+	t := &trace.Trace{Header: header, Events: s.events, Whole: lost == 0, Dropped: lost}
+	Number(t)
+	return t
+}
+
+// Number numbers the events of a trace anew.
+func Number(t *trace.Trace) {
+	seq := map[string]int64{}
+	for i := range t.Events {
+		e := &t.Events[i]
+		seq[e.Case]++
+		e.Seq = seq[e.Case]
+	}
+}
+
+// shareModel gives each model exchange to the session that has the sampling request it is for, or else to the one that
+// was last active.
+func shareModel(sessions []*session, events []trace.Event) []*session {
+	if len(sessions) == 0 && len(events) > 0 {
+		sessions = []*session{{}}
+	}
+	type owner struct {
+		of   *session
+		call *call
+		host bool
+	}
+	owners := map[int64]owner{}
+	for _, e := range events {
+		var exchange int64
+		switch {
+		case e.Request != nil:
+			o := owner{host: true}
+			for _, s := range sessions {
+				if o.of == nil || s.lastBefore(e.At) > o.of.lastBefore(e.At) {
+					o.of = s
+				}
+			}
+			for _, s := range sessions {
+				if c := s.asking(e); c != nil {
+					o = owner{of: s, call: c}
+				}
+			}
+			exchange = e.Request.Exchange
+			owners[exchange] = o
+			copied := *e.Request
+			copied.Host = o.host && !copied.SideRequest
+			e.Request = &copied
+		case e.Chunk != nil:
+			exchange = e.Chunk.Exchange
+		case e.End != nil:
+			exchange = e.End.Exchange
+		default:
+			continue
+		}
+		o := owners[exchange]
+		if o.call != nil {
+			e.Case = o.call.id
+		}
+		if o.of != nil {
+			o.of.events = append(o.of.events, e)
+		}
+	}
+	return sessions
+}
+
+// lastBefore returns when the session was last active before a time; -1 for never.
+func (s *session) lastBefore(at time.Duration) time.Duration {
+	last := time.Duration(-1)
+	for i := range s.events {
+		if s.events[i].Frame != nil && s.events[i].At <= at {
+			last = max(last, s.events[i].At)
+		}
+	}
+	return last
+}
+
+// textOf returns a member of an object as text; "" if it is not a text.
+func textOf(object json.RawMessage, path string) string {
+	text, _ := jsonvalue.TextOf(jsonvalue.Part(object, path))
+	return text
+}

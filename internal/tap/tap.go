@@ -1,0 +1,185 @@
+// Package tap records what passes between a client and a server, over Streamable HTTP or stdio, and between a client
+// and its model. Bytes pass unchanged and at once; a message is recorded before its last byte goes on.
+//
+// Here belong the pass-through of each wire and the trace that comes of it. What the messages mean is for the packages
+// that read traces; only [Recording.Traces] finds out to which call of a tool a message belongs, as checks need it.
+package tap
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/sse"
+)
+
+// Frames turns what crosses a wire into frames. It is safe for concurrent use.
+type Frames struct {
+	record func(trace.Frame)
+
+	mu      sync.Mutex
+	streams map[string]int  // how many of a kind there were
+	events  map[string]bool // by session and id, the events that were delivered
+}
+
+// NewFrames returns a recorder of frames, which calls record with each, in order.
+func NewFrames(record func(trace.Frame)) *Frames {
+	return &Frames{record: record, streams: map[string]int{}, events: map[string]bool{}}
+}
+
+// streamName names a stream, such as "post 2".
+func (f *Frames) streamName(kind string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.streams[kind]++
+	return kind + " " + strconv.Itoa(f.streams[kind])
+}
+
+// delivered notes an event of a session, and reports whether it was delivered before.
+func (f *Frames) delivered(session, id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.events[session+"\n"+id]
+	f.events[session+"\n"+id] = true
+	return before
+}
+
+// RoundTripper returns a transport that sends requests through next and records them with their responses. It asks for
+// uncompressed responses.
+func (f *Frames) RoundTripper(next http.RoundTripper) http.RoundTripper { return &transport{f, next} }
+
+type transport struct {
+	frames *Frames
+	next   http.RoundTripper
+}
+
+const sessionHeader = "Mcp-Session-Id"
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := r.Clone(r.Context())
+	out.Header.Set("Accept-Encoding", "identity")
+	frame := trace.Frame{Dir: trace.FromClient, Session: r.Header.Get(sessionHeader),
+		HTTP: &trace.HTTP{Method: r.Method, Header: trace.SelectHeader(r.Header, nil)}}
+	if r.Body != nil && r.Body != http.NoBody {
+		raw, err := io.ReadAll(r.Body)
+		if err = firstError(err, r.Body.Close()); err != nil {
+			return nil, err
+		}
+		frame.Raw, out.Body = raw, io.NopCloser(bytes.NewReader(raw))
+	}
+	t.frames.record(frame)
+	resp, err := t.next.RoundTrip(out)
+	if err != nil {
+		if r.Context().Err() != nil {
+			t.frames.record(trace.Frame{Dir: trace.FromClient, Session: frame.Session, Closed: true})
+		}
+		return nil, err
+	}
+	head := &trace.HTTP{Status: resp.StatusCode, Header: trace.SelectHeader(resp.Header, nil)}
+	session := resp.Header.Get(sessionHeader)
+	if session == "" {
+		session = frame.Session
+	}
+	kind := strings.ToLower(r.Method)
+	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
+		resp.Body = &stream{frames: t.frames, body: resp.Body, head: head, name: t.frames.streamName(kind), session: session,
+			ends: kind == "post"}
+		return resp, nil
+	}
+	return t.whole(resp, head, session)
+}
+
+// whole records a response with a body of its own. An empty one says nothing if it is a success.
+func (t *transport) whole(resp *http.Response, head *trace.HTTP, session string) (*http.Response, error) {
+	raw, err := io.ReadAll(resp.Body)
+	if err = firstError(err, resp.Body.Close()); err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(raw))
+	if len(raw) > 0 || head.Status >= 300 {
+		t.frames.record(trace.Frame{Dir: trace.ToClient, Raw: raw, Session: session, HTTP: head})
+	}
+	return resp, nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stream passes on an event stream. It records each event before it returns the event's last byte.
+type stream struct {
+	frames        *Frames
+	body          io.ReadCloser
+	head          *trace.HTTP // until a frame has it
+	name, session string
+	ends          bool // it is over with the response to its request
+	cut           sse.Cutter
+	reader        sse.Reader
+	over          bool
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.body.Read(b)
+	for _, event := range s.cut.Cut(b[:n]) {
+		s.event(event)
+	}
+	if err != nil {
+		s.end(trace.ToClient)
+	}
+	return n, err
+}
+
+// Close closes the stream from the client's side.
+func (s *stream) Close() error {
+	s.end(trace.FromClient)
+	return s.body.Close()
+}
+
+func (s *stream) event(raw []byte) {
+	before := s.reader.ID
+	s.reader.ID, s.reader.Retry = "", 0
+	var data []byte
+	_ = s.reader.Events(bytes.NewReader(raw), func(d []byte) bool { // never fails in memory
+		data = bytes.Clone(d)
+		return true
+	})
+	frame := trace.Frame{Dir: trace.ToClient, Raw: data, Stream: s.name, Session: s.session,
+		Event: s.reader.ID, Retry: s.reader.Retry}
+	if s.reader.ID == "" {
+		s.reader.ID = before
+	}
+	if data == nil && frame.Event == "" && frame.Retry == 0 {
+		return // a comment
+	}
+	frame.Resent = frame.Event != "" && s.frames.delivered(s.session, frame.Event)
+	if m := trace.ReadMessage(data); m.Method == "" && m.ID != nil {
+		s.over = s.over || s.ends
+	}
+	s.record(frame)
+}
+
+// end records who ended a stream that had more to say.
+func (s *stream) end(by trace.Direction) {
+	if s.over {
+		return
+	}
+	s.over = true
+	s.record(trace.Frame{Dir: by, Stream: s.name, Session: s.session, Closed: true})
+}
+
+func (s *stream) record(f trace.Frame) {
+	if f.Dir == trace.ToClient {
+		f.HTTP, s.head = s.head, nil
+	}
+	s.frames.record(f)
+}
