@@ -42,7 +42,7 @@ func (c *tapCommand) Run(ctx context.Context, s streams, args arguments) error {
 	if err := canWrite(c.Out); err != nil {
 		return err
 	}
-	header := trace.Header{Tool: "mcp-conform " + version(), Tapped: true}
+	header := trace.Header{Tool: version(), Tapped: true}
 	if command != nil {
 		header.Transport = trace.Stdio
 	}
@@ -110,19 +110,19 @@ func canWrite(dir string) error {
 	return nil
 }
 
-// served is an HTTP server of the tap.
-type served struct {
+// tapServer is an HTTP server of the tap.
+type tapServer struct {
 	url    string
 	server *http.Server
 	done   chan struct{}
 }
 
-func serveTap(address, path string, handler http.Handler) (*served, error) {
+func serveTap(address, path string, handler http.Handler) (*tapServer, error) {
 	listener, err := loopback(address)
 	if err != nil {
 		return nil, err
 	}
-	one := &served{"http://" + listener.Addr().String() + path, &http.Server{Handler: handler}, make(chan struct{})}
+	one := &tapServer{"http://" + listener.Addr().String() + path, &http.Server{Handler: handler}, make(chan struct{})}
 	go func() {
 		defer close(one.done)
 		_ = one.server.Serve(listener) // returns when it is closed
@@ -130,7 +130,7 @@ func serveTap(address, path string, handler http.Handler) (*served, error) {
 	return one, nil
 }
 
-func (s *served) close() {
+func (s *tapServer) close() {
 	_ = s.server.Close()
 	<-s.done
 }
@@ -139,7 +139,7 @@ func (s *served) close() {
 func plainTransport() *http.Transport { return &http.Transport{DisableCompression: true} }
 
 // serveModel serves the way to the model; nil without one.
-func (c *tapCommand) serveModel(r *tap.Recording) (*served, error) {
+func (c *tapCommand) serveModel(r *tap.Recording) (*tapServer, error) {
 	if c.Model == "" {
 		return nil, nil
 	}
@@ -150,7 +150,7 @@ func (c *tapCommand) serveModel(r *tap.Recording) (*served, error) {
 	return serveTap(c.ModelListen, "", tap.Proxy(at, true, r.Model(plainTransport()), nil))
 }
 
-func (c *tapCommand) passHTTP(ctx context.Context, r *tap.Recording, to *url.URL, model *served, s streams) error {
+func (c *tapCommand) passHTTP(ctx context.Context, r *tap.Recording, to *url.URL, model *tapServer, s streams) error {
 	next := plainTransport()
 	defer next.CloseIdleConnections()
 	front, err := serveTap(c.Listen, to.Path, tap.Proxy(to, false, r.RoundTripper(next), next))

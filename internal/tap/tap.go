@@ -88,7 +88,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
 		resp.Body = &stream{frames: t.frames, body: resp.Body, head: head, name: t.frames.streamName(kind), session: session,
-			ends: kind == "post"}
+			ends: kind == "post", left: r.Context().Done()}
 		return resp, nil
 	}
 	return t.whole(resp, head, session)
@@ -122,7 +122,8 @@ type stream struct {
 	body          io.ReadCloser
 	head          *trace.HTTP // until a frame has it
 	name, session string
-	ends          bool // it is over with the response to its request
+	ends          bool            // it is over with the response to its request
+	left          <-chan struct{} // closed when the client has left
 	cut           sse.Cutter
 	reader        sse.Reader
 	over          bool
@@ -134,7 +135,12 @@ func (s *stream) Read(b []byte) (int, error) {
 		s.event(event)
 	}
 	if err != nil {
-		s.end(trace.ToClient)
+		select {
+		case <-s.left:
+			s.end(trace.FromClient)
+		default:
+			s.end(trace.ToClient)
+		}
 	}
 	return n, err
 }

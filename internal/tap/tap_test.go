@@ -244,7 +244,7 @@ func TestACorrectClientPasses(t *testing.T) {
 		}
 		require.Contains(t, all, "always/valid-result")
 		require.Contains(t, all, "always/server-was-given")
-		require.Equal(t, revision >= server.V20251125, all["always/model-was-given"] == report.Pass)
+		require.Contains(t, all, "always/model-was-given")
 	})
 }
 

@@ -79,7 +79,7 @@ func unreadable(r *evidence.Round, x *evidence.Exchange) check.Verdict {
 }
 
 // belongs reports whether a model request belongs to its round beyond doubt: the round was open, and no other open
-// round with other params can have caused it.
+// round with other params can have caused it. Without marks, such as in a tapped session, the texts tell rounds apart.
 func belongs(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
 	s := ev.Session
 	named := evidence.Conversations(s.Trace.Find(x.Ref).Request.Body, ev.Case.Mark)
@@ -94,7 +94,10 @@ func belongs(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
 	}
 	for _, call := range s.Calls[ev.Case.ID] {
 		for _, other := range call.Rounds {
-			if other != r && canCause(other) && !other.Sent.Same(r.Sent) {
+			if other == r || !canCause(other) || other.Sent.Same(r.Sent) {
+				continue
+			}
+			if ev.Case.Mark != "" || !r.Prompts(x) || other.Prompts(x) {
 				return false
 			}
 		}

@@ -67,9 +67,9 @@ func (s *Session) addModelEnd(e *trace.Event) {
 
 // attribute assigns the case's model requests to rounds. A request does not name its round, and two concurrent calls
 // of a tool ask the model the same. So each round first gets the request that its answer can be based on: one that the
-// model answered between the sampling request and the answer, with a history of the same length. Rounds choose in the
-// order of their answers, so that every round gets a request if that is possible. The other requests go to the
-// likeliest round.
+// model answered between the sampling request and the answer, with a history of the same length, and at best with its
+// texts. Rounds choose in the order of their answers, so that every round gets a request if that is possible. The other
+// requests go to the likeliest round.
 func (s *Session) attribute(caseID string) {
 	var rounds []*Round
 	for _, ev := range s.Calls[caseID] {
@@ -77,13 +77,17 @@ func (s *Session) attribute(caseID string) {
 	}
 	slices.SortStableFunc(rounds, func(a, b *Round) int { return cmp.Compare(s.AnsweredAt(a), s.AnsweredAt(b)) })
 	taken := map[*Exchange]*Round{}
-	for _, exact := range []bool{true, false} {
+	for _, could := range []func(*Round, *Exchange) bool{
+		func(r *Round, x *Exchange) bool { return r.fits(x) && r.Prompts(x) },
+		(*Round).fits,
+		func(r *Round, x *Exchange) bool { return r.fits(x) || !s.namesOther(rounds, r, x) },
+	} {
 		for _, r := range rounds {
 			if len(r.Model) > 0 {
 				continue
 			}
 			i := slices.IndexFunc(s.Exchanges[caseID], func(x *Exchange) bool {
-				return taken[x] == nil && s.canRestOn(r, x) && (r.fits(x) || !exact && !s.namesOther(rounds, r, x))
+				return taken[x] == nil && s.canRestOn(r, x) && could(r, x)
 			})
 			if i >= 0 {
 				x := s.Exchanges[caseID][i]
@@ -129,7 +133,7 @@ func (ev *Case) Sources(r *Round) []*Exchange {
 		return all
 	}
 	named := slices.DeleteFunc(slices.Clone(all), func(x *Exchange) bool { return !r.converses(x) })
-	prompted := slices.DeleteFunc(slices.Clone(all), func(x *Exchange) bool { return !r.prompts(x) })
+	prompted := slices.DeleteFunc(slices.Clone(all), func(x *Exchange) bool { return !r.Prompts(x) })
 	switch {
 	case len(named) > 0:
 		return named
@@ -139,8 +143,8 @@ func (ev *Case) Sources(r *Round) []*Exchange {
 	return all
 }
 
-// prompts reports whether a request has all texts of the round's last turn.
-func (r *Round) prompts(x *Exchange) bool {
+// Prompts reports whether a request has all texts of the round's last turn.
+func (r *Round) Prompts(x *Exchange) bool {
 	return x.Request != nil && !slices.ContainsFunc(BlocksOf(r.Params.LastUserTurn(), dialect.Text),
 		func(b dialect.Block) bool { return !x.Says(b.Text) })
 }
