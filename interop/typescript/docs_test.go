@@ -26,5 +26,5 @@ func TestAdapterOfTheDocumentation(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, adapter.Close())
 	need.Baseline(t, harness.Command("node", adapter.Name()), "testdata/adapter.yaml",
-		"34 known, 68 not applicable, 12 unsupported", conformance.Skip("malformed"))
+		"35 known, 68 not applicable, 12 unsupported", conformance.Skip("malformed"))
 }

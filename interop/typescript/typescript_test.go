@@ -24,12 +24,12 @@ func TestClients(t *testing.T) {
 		scenarios  conformance.Option
 		counts     string
 	}{
-		{"v1", "v1.yaml", []string{"node", "v1.mjs"}, differs, "16 known, 67 not applicable"},
+		{"v1", "v1.yaml", []string{"node", "v1.mjs"}, differs, "17 known, 67 not applicable"},
 		{"v1, strict", "v1-strict.yaml", []string{"node", "v1.mjs", "--strict"}, conformance.Skip("malformed"),
-			"3 known, 184 not applicable"},
-		{"v2", "v2.yaml", []string{"node", "v2.mjs"}, differs, "32 known, 7 not applicable"},
+			"4 known, 184 not applicable"},
+		{"v2", "v2.yaml", []string{"node", "v2.mjs"}, differs, "33 known, 7 not applicable"},
 		{"v2, strict", "v2-strict.yaml", []string{"node", "v2.mjs", "--strict"}, conformance.Skip("malformed"),
-			"3 known, 69 not applicable"},
+			"4 known, 69 not applicable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			need.Baseline(t, harness.Command(c.argv...), "testdata/"+c.file, c.counts, c.scenarios)
@@ -43,8 +43,8 @@ func TestMalformedRequests(t *testing.T) {
 		script, file string
 		counts       string
 	}{
-		{"v1.mjs", "v1-malformed.yaml", "4 known, 47 not applicable"},
-		{"v2.mjs", "v2-malformed.yaml", "4 known, 9 not applicable"},
+		{"v1.mjs", "v1-malformed.yaml", "5 known, 47 not applicable"},
+		{"v2.mjs", "v2-malformed.yaml", "5 known, 9 not applicable"},
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			need.Baseline(t, harness.Command("node", c.script), "testdata/"+c.file, c.counts,
