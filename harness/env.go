@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
 // Env is what a client under test receives: the addresses of the server and the model, and how to behave.
@@ -62,6 +63,7 @@ type Env struct {
 	calls    *abandonable         // nil if no call is to be abandoned
 	announce func(feature string) // see Announce; nil if unused
 	done     <-chan struct{}      // closed when the host's model has given its last answer
+	front    *tap.Frames          // records what the client and a gateway exchange
 	settle   func(time.Duration)  // waits, at most so long, for what the client wrote; nil over HTTP
 }
 

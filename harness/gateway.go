@@ -78,7 +78,7 @@ func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (
 	front.URL, front.Launch, front.Server = "", nil, nil
 	if !c.gateway.listens {
 		var all launches
-		front.Launch = all.launcher(c, behind, grace)
+		front.Launch = all.launcher(c, behind, env.front, grace)
 		p := runFunction(ctx, c.run, front, grace)
 		all.end(grace)
 		return all.report(p), nil
@@ -91,7 +91,9 @@ func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (
 	if err != nil {
 		return nil, err
 	}
-	door := &frontDoor{host: behind.listen(), header: c.gateway.header, next: &http.Transport{}}
+	next := &http.Transport{DisableCompression: true}
+	defer next.CloseIdleConnections()
+	door := &frontDoor{host: behind.listen(), header: c.gateway.header, next: next, recorded: env.front.RoundTripper(next)}
 	front.HTTP = door.client()
 	front.URL = "http://" + behind.listen() + c.gateway.path
 	p := &trace.Process{State: trace.Ended}
@@ -103,7 +105,6 @@ func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (
 			p.Err += "; " + door.odd()
 		}
 	}
-	door.next.CloseIdleConnections()
 	g.end(grace)
 	return (&launches{all: []*gatewayProcess{g}}).report(p), nil
 }

@@ -14,7 +14,8 @@ import (
 type frontDoor struct {
 	host   string
 	header http.Header
-	next   *http.Transport
+	// recorded is the way to the gateway, next that to others.
+	recorded, next http.RoundTripper
 
 	mu    sync.Mutex
 	first string // the first odd answer; "" for none
@@ -34,7 +35,7 @@ func (d *frontDoor) RoundTrip(req *http.Request) (*http.Response, error) {
 	for name, values := range d.header {
 		req.Header[name] = values
 	}
-	resp, err := d.next.RoundTrip(req)
+	resp, err := d.recorded.RoundTrip(req)
 	if err == nil && req.Method == http.MethodPost {
 		d.note(req, resp)
 	}

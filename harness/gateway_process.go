@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
 // gatewayProcess is a running gateway, in a process group of its own: see [Client.runCommand].
@@ -209,7 +210,7 @@ type launches struct {
 	all []*gatewayProcess
 }
 
-func (l *launches) launcher(c *Client, behind Env, grace time.Duration,
+func (l *launches) launcher(c *Client, behind Env, front *tap.Frames, grace time.Duration,
 ) func(context.Context, io.Writer) (io.ReadWriteCloser, error) {
 	return func(ctx context.Context, _ io.Writer) (io.ReadWriteCloser, error) {
 		g, err := c.startGateway(behind, true)
@@ -218,10 +219,28 @@ func (l *launches) launcher(c *Client, behind Env, grace time.Duration,
 		}
 		l.mu.Lock()
 		l.all = append(l.all, g)
+		connection := fmt.Sprintf("stdio %d", len(l.all))
 		l.mu.Unlock()
 		context.AfterFunc(ctx, func() { g.end(grace) })
-		return g, nil
+		return &recordedProcess{g, front.Lines(trace.FromClient, connection), front.Lines(trace.ToClient, connection)}, nil
 	}
+}
+
+// recordedProcess is a launched gateway whose messages are recorded.
+type recordedProcess struct {
+	*gatewayProcess
+	up, down *tap.Lines
+}
+
+func (r *recordedProcess) Read(p []byte) (int, error) {
+	n, err := r.gatewayProcess.Read(p)
+	r.down.Add(p[:n])
+	return n, err
+}
+
+func (r *recordedProcess) Write(p []byte) (int, error) {
+	r.up.Add(p)
+	return r.gatewayProcess.Write(p)
 }
 
 func (l *launches) end(grace time.Duration) {

@@ -13,14 +13,19 @@ func masked(m *leak.Mask, e trace.Event) trace.Event {
 			h[name] = m.Text(value)
 		}
 	}
+	frame := func(f *trace.Frame) {
+		f.Raw = m.Bytes(f.Raw)
+		if f.HTTP != nil {
+			header(f.HTTP.Header)
+			f.HTTP.Address = m.Text(f.HTTP.Address)
+		}
+	}
 	switch {
 	case m == nil:
 	case e.Frame != nil:
-		e.Frame.Raw = m.Bytes(e.Frame.Raw)
-		if e.Frame.HTTP != nil {
-			header(e.Frame.HTTP.Header)
-			e.Frame.HTTP.Address = m.Text(e.Frame.HTTP.Address)
-		}
+		frame(e.Frame)
+	case e.Front != nil:
+		frame(e.Front)
 	case e.Request != nil:
 		e.Request.Path, e.Request.Body = m.Text(e.Request.Path), m.Bytes(e.Request.Body)
 		header(e.Request.Header)

@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 	"github.com/mcp-conform/mcp-conform/internal/relay"
+	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
 // session plays the cases with one client, in a bubble if possible. In real time it calls spoke for each message of the
@@ -90,6 +91,7 @@ func (r *Runner) play(
 	env := r.env(fakes, &header, cases)
 	env.Report = func(o Outcome) { w.record(trace.Event{Case: o.Tool, Mark: o.mark()}) }
 	env.announce, env.done = w.announced.add, w.done.happened
+	env.front = tap.NewFrames(func(f trace.Frame) { w.record(trace.Event{Front: &f}) })
 	if err := fakes.launchable(client, &env); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}

@@ -18,7 +18,9 @@ type Event struct {
 	// then has no Case.
 	Tool string `json:"tool,omitempty"`
 
-	Frame   *Frame        `json:"frame,omitempty"`
+	Frame *Frame `json:"frame,omitempty"`
+	// Front is a message between the client and a gateway. Frame is then between the gateway and the server.
+	Front   *Frame        `json:"front,omitempty"`
 	Request *ModelRequest `json:"modelRequest,omitempty"`
 	Chunk   *ModelChunk   `json:"modelChunk,omitempty"`
 	End     *ModelEnd     `json:"modelEnd,omitempty"`
@@ -38,7 +40,7 @@ func (e *Event) Ref() Ref { return Ref{Case: e.Case, Seq: e.Seq} }
 func (e *Event) payloads() int {
 	n := 0
 	for _, set := range []bool{
-		e.Frame != nil, e.Request != nil, e.Chunk != nil, e.End != nil, e.Process != nil, e.Mark != nil,
+		e.Frame != nil, e.Front != nil, e.Request != nil, e.Chunk != nil, e.End != nil, e.Process != nil, e.Mark != nil,
 	} {
 		if set {
 			n++

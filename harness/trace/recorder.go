@@ -78,6 +78,8 @@ func (e *Event) size() int64 {
 	switch {
 	case e.Frame != nil:
 		return int64(len(e.Frame.Raw))
+	case e.Front != nil:
+		return int64(len(e.Front.Raw))
 	case e.Request != nil:
 		return int64(len(e.Request.Body))
 	case e.Chunk != nil:

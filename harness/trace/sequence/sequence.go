@@ -114,7 +114,9 @@ func since(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 func (w *Writer) read(e *trace.Event) *line {
 	switch {
 	case e.Frame != nil:
-		return w.frame(e.Frame)
+		return w.frame(e.Frame, "client", "server")
+	case e.Front != nil:
+		return w.frame(e.Front, "client", "gateway")
 	case e.Request != nil:
 		r := e.Request
 		return &line{"client → model", fmt.Sprintf("%s %s", r.Method, r.Path), r.Dialect + " " + said(r.Body), r.Body}
@@ -134,11 +136,11 @@ func (w *Writer) read(e *trace.Event) *line {
 	return nil
 }
 
-func (w *Writer) frame(f *trace.Frame) *line {
-	l := &line{leg: "client → server", body: f.Raw}
-	from := "client "
+func (w *Writer) frame(f *trace.Frame, client, server string) *line {
+	l := &line{leg: client + " → " + server, body: f.Raw}
+	from, to := client+server, server+client // of ids
 	if f.Dir == trace.ToClient {
-		l.leg, from = "server → client", "server "
+		l.leg, from, to = server+" → "+client, to, from
 	}
 	m := trace.ReadMessage(f.Raw)
 	id := string(m.ID)
@@ -151,9 +153,9 @@ func (w *Writer) frame(f *trace.Frame) *line {
 			w.methods[from+id] = m.Method
 		}
 	case m.Error != nil:
-		l.what, l.words = "error "+id+w.answered(from, id), oneLine(m.Error)
+		l.what, l.words = "error "+id+w.answered(to+id), oneLine(m.Error)
 	case m.Result != nil:
-		l.what, l.words = "result "+id+w.answered(from, id), said(m.Result)
+		l.what, l.words = "result "+id+w.answered(to+id), said(m.Result)
 	default:
 		l.what, l.words = "not a message", oneLine(f.Raw)
 	}
@@ -169,10 +171,9 @@ func (w *Writer) frame(f *trace.Frame) *line {
 }
 
 // answered names the request that a response is for, and forgets it.
-func (w *Writer) answered(from, id string) string {
-	other := map[string]string{"client ": "server ", "server ": "client "}[from] + id
-	method := w.methods[other]
-	delete(w.methods, other)
+func (w *Writer) answered(request string) string {
+	method := w.methods[request]
+	delete(w.methods, request)
 	if method == "" {
 		return ""
 	}
