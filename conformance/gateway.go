@@ -44,7 +44,8 @@ func JudgeGateway(direct, through *report.Results, traces []*trace.Trace) *repor
 	}
 	for _, revision := range revisionsOf(through) {
 		lost := compareCapabilities(traces, revision)
-		judged.Results = append(judged.Results, lost,
+		judged.Results = append(append(judged.Results, lost), judgeLegs(traces, revision)...)
+		judged.Results = append(judged.Results,
 			g.collected(gatewayApplies, revision, g.gone, lost.Verdict == report.Fail),
 			g.collected(gatewayJudged, revision, g.unseen, lost.Verdict == report.Fail))
 	}

@@ -1,0 +1,264 @@
+package conformance
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+)
+
+// A gateway has two legs: the front one to its client, and the back one to the server. Here the messages of both are
+// paired: each request of one leg with the request of the other that it became, by what it says. Ids, tokens and
+// sessions are the gateway's own.
+
+// legMessage is a message on one leg.
+type legMessage struct {
+	trace.Message
+	frame *trace.Frame
+	ref   trace.Ref
+	at    int // in the trace
+}
+
+// legRequest is a request on one leg, with its response there.
+type legRequest struct {
+	legMessage
+	response *legMessage
+	other    *legRequest // that it became, or that it comes of
+}
+
+// leg holds what passed on one leg.
+type leg struct {
+	requests []*legRequest // of both sides, in order
+	notes    []*legMessage // notifications
+}
+
+// readLeg reads one leg of a session. Lost, repeated and invalid messages are not on it.
+func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
+	l := &leg{}
+	open := map[string]*legRequest{}
+	for i := range t.Events {
+		f := pick(&t.Events[i])
+		if f == nil || len(f.Raw) == 0 || f.Lost || f.Resent || f.Partial {
+			continue
+		}
+		raws := []json.RawMessage{json.RawMessage(f.Raw)}
+		if bytes.HasPrefix(bytes.TrimSpace(f.Raw), []byte("[")) && json.Unmarshal(f.Raw, &raws) != nil {
+			continue
+		}
+		for _, raw := range raws {
+			m := legMessage{trace.ReadMessage(raw), f, t.Events[i].Ref(), i}
+			key := func(dir trace.Direction) string {
+				return string(dir) + " " + f.Session + " " + jsonvalue.Canonical(jsonvalue.Decode(m.ID))
+			}
+			switch {
+			case m.Method != "" && m.ID != nil:
+				r := &legRequest{legMessage: m}
+				l.requests = append(l.requests, r)
+				open[key(f.Dir)] = r
+			case m.Method != "":
+				l.notes = append(l.notes, &m)
+			case m.ID != nil:
+				asker := trace.FromClient
+				if f.Dir == trace.FromClient {
+					asker = trace.ToClient
+				}
+				if r := open[key(asker)]; r != nil && r.response == nil {
+					r.response = &m
+				}
+			}
+		}
+	}
+	return l
+}
+
+// carrying are the requests of a client that may sample, with the member that names what they ask for.
+var carrying = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+const sampling = "sampling/createMessage"
+
+// legs are both legs of a session.
+type legs struct {
+	front, back *leg
+	// calls pass up, from the front leg to the back one; samples pass down.
+	calls, samples []*legRequest // on the leg from which they come
+}
+
+func readLegs(t *trace.Trace) *legs {
+	l := &legs{front: readLeg(t, func(e *trace.Event) *trace.Frame { return e.Front }),
+		back: readLeg(t, func(e *trace.Event) *trace.Frame { return e.Frame })}
+	isCall := func(r *legRequest) bool { return carrying[r.Method] != "" && r.frame.Dir == trace.FromClient }
+	isSample := func(r *legRequest) bool {
+		return r.Method == sampling && r.frame.Dir == trace.ToClient
+	}
+	l.calls, l.samples = filter(l.front.requests, isCall), filter(l.back.requests, isSample)
+	pair(l.calls, filter(l.back.requests, isCall))
+	pair(l.samples, filter(l.front.requests, isSample))
+	return l
+}
+
+func filter(all []*legRequest, keep func(*legRequest) bool) []*legRequest {
+	return slices.DeleteFunc(slices.Clone(all), func(r *legRequest) bool { return !keep(r) })
+}
+
+// pair pairs each request with the one that it became on the other leg: first those that say the same, then those that
+// say something alike. A request cannot become an earlier one.
+func pair(from, to []*legRequest) {
+	for _, alike := range []func(a, b *legRequest) bool{sameRequest, alikeRequest} {
+		for _, r := range from {
+			if r.other != nil {
+				continue
+			}
+			i := slices.IndexFunc(to, func(other *legRequest) bool {
+				return other.other == nil && other.at > r.at && other.Method == r.Method && alike(r, other)
+			})
+			if i >= 0 {
+				r.other, to[i].other = to[i], r
+			}
+		}
+	}
+}
+
+func sameRequest(a, b *legRequest) bool {
+	path, _, _ := requestDifference(a, b)
+	return path == ""
+}
+
+// alikeRequest reports whether two requests ask for the same tool with the same state, or have a text of a message in
+// common. Every request of a case has a text of its own.
+func alikeRequest(a, b *legRequest) bool {
+	if a.Method != sampling {
+		return sameName(nameOf(a), nameOf(b)) &&
+			bytes.Equal(jsonvalue.Part(a.Params, "requestState"), jsonvalue.Part(b.Params, "requestState"))
+	}
+	texts := lastTexts(a.Params)
+	body := jsonvalue.Decode(b.Params)
+	return slices.ContainsFunc(texts, func(text string) bool { return jsonvalue.Contains(body, text) })
+}
+
+func nameOf(r *legRequest) string {
+	name, _ := jsonvalue.TextOf(jsonvalue.Part(r.Params, carrying[r.Method]))
+	return name
+}
+
+// sameName reports whether a tool of the gateway may be one of the server: it may have a prefix.
+func sameName(front, back string) bool {
+	return front == back || strings.HasSuffix(front, back) && back != ""
+}
+
+// lastTexts are the texts of a sampling request's last message that are long enough to be its own.
+func lastTexts(params json.RawMessage) []string {
+	o, _ := jsonvalue.ReadObject(params) // nil for no object
+	messages := jsonvalue.Messages(o)
+	if len(messages) == 0 {
+		return nil
+	}
+	var texts []string
+	jsonvalue.EachString(messages[len(messages)-1]["content"], "", func(path, text string) bool {
+		if len(text) >= 12 && (strings.HasSuffix(path, "text") || strings.HasSuffix(path, "toolUseId")) {
+			texts = append(texts, text)
+		}
+		return true
+	})
+	return texts
+}
+
+// requestDifference returns where a request differs on the two legs, and what it has there; "" if a gateway may change
+// that: the progress token, a prefix of the tool, and what the protocol reserves in _meta for each leg.
+func requestDifference(from, to *legRequest) (path string, want, got any) {
+	a, b := ownParams(from.Params), ownParams(to.Params)
+	if member := carrying[from.Method]; member == "name" {
+		front, _ := a[member].(string)
+		back, _ := b[member].(string)
+		if sameName(front, back) {
+			a[member] = back
+		}
+	}
+	return differenceAt("params", a, b)
+}
+
+const reservedPrefix = "io.modelcontextprotocol/"
+
+// ownParams are params without what is each leg's own.
+func ownParams(raw json.RawMessage) map[string]any {
+	o, err := jsonvalue.ReadObject(raw)
+	if err != nil || o == nil {
+		return map[string]any{}
+	}
+	dropReserved(o)
+	return o
+}
+
+// dropReserved removes from the _meta of an object what is each leg's own: the token, and reserved members.
+func dropReserved(o map[string]any) {
+	meta, ok := o["_meta"].(map[string]any)
+	if !ok {
+		return
+	}
+	for name := range meta {
+		if name == "progressToken" || strings.HasPrefix(name, reservedPrefix) {
+			delete(meta, name)
+		}
+	}
+	if len(meta) == 0 {
+		delete(o, "_meta")
+	}
+}
+
+// responseDifference returns where a response differs on the two legs; "" if it does not.
+func responseDifference(from, to *legMessage) (path string, want, got any) {
+	if (from.Error != nil) != (to.Error != nil) {
+		return "response", kindOf(from), kindOf(to)
+	}
+	if from.Error != nil {
+		return differenceAt("error", jsonvalue.Decode(from.Error), jsonvalue.Decode(to.Error))
+	}
+	a, b := ownParams(from.Result), ownParams(to.Result)
+	sameInputs(a, b)
+	return differenceAt("result", a, b)
+}
+
+// sameInputs removes the progress tokens of input requests, which are each leg's own.
+func sameInputs(results ...map[string]any) {
+	for _, result := range results {
+		inputs, _ := result["inputRequests"].(map[string]any)
+		for _, one := range inputs {
+			request, _ := one.(map[string]any)
+			if params, ok := request["params"].(map[string]any); ok {
+				dropReserved(params)
+			}
+		}
+	}
+}
+
+func kindOf(m *legMessage) string {
+	if m.Error != nil {
+		return "an error: " + string(m.Error)
+	}
+	return "a result"
+}
+
+// differenceAt returns the first difference of two values, and its path; "" for none.
+func differenceAt(root string, a, b any) (path string, want, got any) {
+	if jsonvalue.Equal(a, b) {
+		return "", nil, nil
+	}
+	path, want, got = jsonvalue.Difference(root, a, b)
+	return cmp.Or(path, root), want, got
+}
+
+// shownValue shows a value of a message in a verdict.
+func shownValue(v any) string {
+	text := fmt.Sprint(v)
+	if v != jsonvalue.Missing {
+		text = string(jsonvalue.Marshal(v))
+	}
+	if len(text) > 120 {
+		text = text[:117] + "…"
+	}
+	return strings.ToValidUTF8(text, "")
+}

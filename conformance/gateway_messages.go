@@ -1,0 +1,361 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+)
+
+// Checks that compare the two legs message by message.
+const (
+	gatewayRequests  = "requests"
+	gatewayAnswers   = "answers"
+	gatewayCalls     = "calls"
+	gatewayCancels   = "cancels"
+	gatewayProgress  = "progress"
+	gatewayDelivered = "delivered-once"
+)
+
+// Directions of a message, for verdicts.
+const (
+	down = "on the way down, from the server to the client"
+	up   = "on the way up, from the client to the server"
+)
+
+// finding is what is wrong with one message.
+type finding struct {
+	text     string
+	evidence []report.Evidence
+}
+
+// legChecks are the checks, in the order of the report. Each returns what is wrong first, and how much it compared.
+var legChecks = []struct {
+	id    string
+	what  string // that passed, in plural
+	judge func(*legs, *legJudge) (*finding, int)
+}{
+	{gatewayRequests, "sampling requests reach the client unchanged", judgeRequests},
+	{gatewayAnswers, "responses to sampling requests reach the server unchanged", judgeAnswers},
+	{gatewayCalls, "calls, retries and their results pass unchanged", judgeCalls},
+	{gatewayCancels, "cancels pass, with the id of their request", judgeCancels},
+	{gatewayProgress, "progress notifications pass, with the token of their request", judgeProgress},
+	{gatewayDelivered, "sampling requests are delivered once", judgeDelivered},
+}
+
+// legJudge knows what of a session is judged.
+type legJudge struct{ trace *trace.Trace }
+
+// calm are the scenarios in which nothing breaks the session: there no message may be lost.
+var calm = jsonvalue.Set("basic tool-use parallel loop consent mrtr provider-errors client-loop")
+
+// isCalm reports whether nothing that happens to a request may end it.
+func (j *legJudge) isCalm(r *legRequest) bool {
+	scenario, _, _ := strings.Cut(r.ref.Case, "/")
+	if r.ref.Case == "" && r.Method != sampling { // on the front leg
+		name := nameOf(r)
+		i := slices.IndexFunc(j.trace.Header.Cases, func(c trace.Case) bool { return sameName(name, c.Tool) })
+		if i < 0 {
+			return false
+		}
+		scenario, _, _ = strings.Cut(j.trace.Header.Cases[i].ID, "/")
+	}
+	return calm[scenario]
+}
+
+// judgeLegs judges all sessions of a revision.
+func judgeLegs(traces []*trace.Trace, revision string) []report.Result {
+	results := make([]report.Result, len(legChecks))
+	compared := make([]int, len(legChecks))
+	for i, c := range legChecks {
+		results[i] = report.Result{Scenario: gatewayScenario, Check: c.id, Revision: revision, Level: report.Robust,
+			Verdict: report.NotApplicable, Message: "no such message passed"}
+	}
+	for _, t := range traces {
+		recorded := func(e trace.Event) bool { return e.Front != nil }
+		if t.Header.Revision != revision || !slices.ContainsFunc(t.Events, recorded) {
+			continue
+		}
+		l, j := readLegs(t), &legJudge{t}
+		for i, c := range legChecks {
+			found, n := c.judge(l, j)
+			compared[i] += n
+			switch r := &results[i]; {
+			case found != nil && r.Verdict != report.Fail:
+				r.Verdict, r.Message, r.Evidence = report.Fail, found.text, found.evidence
+			case n > 0 && r.Verdict == report.NotApplicable:
+				r.Verdict = report.Pass
+			}
+		}
+	}
+	for i := range results {
+		if results[i].Verdict == report.Pass {
+			results[i].Message = fmt.Sprintf("%s: %d compared", legChecks[i].what, compared[i])
+		}
+	}
+	return results
+}
+
+// changed is a message that a gateway changed.
+func changed(what, path, way string, want, got any, from, to *legMessage) *finding {
+	text := fmt.Sprintf("%s: expected %s %s as on the other side, found %s: it changed %s", what, path, shownValue(want),
+		shownValue(got), way)
+	return &finding{text, []report.Evidence{shownMessage("sent", from, path), shownMessage("passed on", to, path)}}
+}
+
+// lost is a message that did not get through, although later ones did.
+func lost(what, way string, m *legMessage) *finding {
+	return &finding{fmt.Sprintf("%s is lost %s: later ones pass", what, way),
+		[]report.Evidence{shownMessage("sent", m, "")}}
+}
+
+func shownMessage(label string, m *legMessage, path string) report.Evidence {
+	text := shownValue(jsonvalue.Decode(m.frame.Raw))
+	if part := jsonvalue.Part(m.frame.Raw, path); part != nil && path != "" {
+		text = shownValue(jsonvalue.Decode(part))
+	}
+	return report.Evidence{Label: label, Event: m.Method, Case: m.ref.Case, Seq: m.ref.Seq, Path: path, Text: text}
+}
+
+// laterPassed reports whether a later request of the same kind passed: the leg was still open.
+func laterPassed(all []*legRequest, r *legRequest, passed func(*legRequest) bool) bool {
+	return slices.ContainsFunc(all, func(other *legRequest) bool { return other.at > r.at && passed(other) })
+}
+
+func judgeRequests(l *legs, j *legJudge) (*finding, int) {
+	n := 0
+	for _, r := range l.samples {
+		if r.frame.Hostile {
+			continue
+		}
+		if r.other == nil {
+			reached := func(other *legRequest) bool { return other.other != nil }
+			if r.response == nil && j.isCalm(r) && laterPassed(l.samples, r, reached) {
+				return lost(fmt.Sprintf("the sampling request %s", r.ID), down, &r.legMessage), n
+			}
+			if r.response != nil && r.response.Error == nil {
+				return &finding{fmt.Sprintf("the sampling request %s has a result, and no client was asked: it is answered "+
+					"on its way down", r.ID), []report.Evidence{shownMessage("server received", r.response, "")}}, n
+			}
+			continue
+		}
+		n++
+		if path, want, got := requestDifference(r, r.other); path != "" {
+			return changed("sampling request "+string(r.ID), path, down, want, got, &r.legMessage, &r.other.legMessage), n
+		}
+	}
+	return nil, n
+}
+
+func judgeAnswers(l *legs, j *legJudge) (*finding, int) {
+	n := 0
+	for _, r := range l.samples {
+		if r.frame.Hostile || r.other == nil || r.other.response == nil {
+			continue
+		}
+		what := "the response to the sampling request " + string(r.ID)
+		if r.response == nil {
+			returned := func(other *legRequest) bool { return other.response != nil }
+			if j.isCalm(r) && laterPassed(l.samples, r, returned) {
+				return lost(what, up, r.other.response), n
+			}
+			continue
+		}
+		if r.response.at < r.other.response.at {
+			return &finding{what + " came before the client had given it: it is not the client's",
+				[]report.Evidence{shownMessage("server received", r.response, "")}}, n
+		}
+		n++
+		if path, want, got := responseDifference(r.other.response, r.response); path != "" {
+			return changed(what, path, up, want, got, r.other.response, r.response), n
+		}
+	}
+	return nil, n
+}
+
+func judgeCalls(l *legs, j *legJudge) (*finding, int) {
+	n := 0
+	for _, r := range l.calls {
+		what := strings.TrimSpace(r.Method + " " + nameOf(r))
+		if r.other == nil {
+			reached := func(other *legRequest) bool { return other.other != nil }
+			if r.response == nil && j.isCalm(r) && laterPassed(l.calls, r, reached) {
+				return lost(what, up, &r.legMessage), n
+			}
+			continue
+		}
+		n++
+		if path, want, got := requestDifference(r, r.other); path != "" {
+			return changed(what, path, up, want, got, &r.legMessage, &r.other.legMessage), n
+		}
+		answer := r.other.response
+		if answer == nil || answer.frame.Hostile {
+			continue
+		}
+		if r.response == nil {
+			returned := func(other *legRequest) bool { return other.response != nil }
+			if j.isCalm(r) && laterPassed(l.calls, r, returned) {
+				return lost("the response to "+what, down, answer), n
+			}
+			continue
+		}
+		if path, want, got := responseDifference(answer, r.response); path != "" {
+			return changed("the response to "+what, path, down, want, got, answer, r.response), n
+		}
+	}
+	return nil, n
+}
+
+// judgeDelivered finds requests that the client got and the server did not send.
+func judgeDelivered(l *legs, _ *legJudge) (*finding, int) {
+	n := 0
+	for _, r := range l.front.requests {
+		if r.Method != sampling || r.frame.Dir != trace.ToClient {
+			continue
+		}
+		n++
+		if r.other != nil {
+			continue
+		}
+		for _, sent := range l.samples {
+			if sent.other != nil && sameRequest(sent, r) {
+				text := fmt.Sprintf("expected the sampling request %s once at the client, found it twice: with the ids %s and %s",
+					sent.ID, sent.other.ID, r.ID)
+				return &finding{text, []report.Evidence{shownMessage("client received", &r.legMessage, "")}}, n
+			}
+		}
+	}
+	return nil, n
+}
+
+func judgeCancels(l *legs, _ *legJudge) (*finding, int) {
+	n := 0
+	for _, way := range []struct {
+		name     string
+		dir      trace.Direction
+		from, to *leg
+		all      []*legRequest
+	}{
+		{down, trace.ToClient, l.back, l.front, l.samples},
+		{up, trace.FromClient, l.front, l.back, l.calls},
+	} {
+		for _, note := range way.from.notes {
+			r := cancelled(note, way.dir, way.all)
+			if r == nil || r.other == nil || r.other.response != nil && r.other.response.at < note.at {
+				continue
+			}
+			n++
+			if slices.ContainsFunc(way.to.notes, func(other *legMessage) bool { return names(other, way.dir, r.other) }) {
+				continue
+			}
+			what := fmt.Sprintf("the cancel of request %s, which has the id %s on the other side,", r.ID, r.other.ID)
+			i := slices.IndexFunc(way.to.notes, func(other *legMessage) bool {
+				return other.at > note.at && other.Method == "notifications/cancelled" && other.frame.Dir == way.dir
+			})
+			if i >= 0 {
+				return &finding{fmt.Sprintf("%s names %s there", what, jsonvalue.Part(way.to.notes[i].Params, "requestId")),
+					[]report.Evidence{shownMessage("passed on", way.to.notes[i], "params.requestId")}}, n
+			}
+			if laterMessage(way.to, note, way.dir) {
+				return lost(what, way.name, note), n
+			}
+		}
+	}
+	return nil, n
+}
+
+// cancelled returns the request that a notification cancels; nil for none.
+func cancelled(note *legMessage, dir trace.Direction, all []*legRequest) *legRequest {
+	if note.Method != "notifications/cancelled" || note.frame.Dir != dir || note.frame.Hostile {
+		return nil
+	}
+	i := slices.IndexFunc(all, func(r *legRequest) bool { return r.at < note.at && names(note, dir, r) })
+	if i < 0 {
+		return nil
+	}
+	return all[i]
+}
+
+// names reports whether a notification cancels a request.
+func names(note *legMessage, dir trace.Direction, r *legRequest) bool {
+	return note.Method == "notifications/cancelled" && note.frame.Dir == dir && note.frame.Session == r.frame.Session &&
+		jsonvalue.Same(jsonvalue.Part(note.Params, "requestId"), r.ID)
+}
+
+// laterMessage reports whether a later message passed on a leg in the direction.
+func laterMessage(l *leg, note *legMessage, dir trace.Direction) bool {
+	return slices.ContainsFunc(l.requests, func(r *legRequest) bool {
+		answered := r.response != nil && r.response.at > note.at && r.response.frame.Dir == dir
+		return answered || r.at > note.at && r.frame.Dir == dir
+	})
+}
+
+func judgeProgress(l *legs, _ *legJudge) (*finding, int) {
+	n := 0
+	for _, way := range []struct {
+		name     string
+		dir      trace.Direction
+		from, to *leg
+		all      []*legRequest // on the leg to which it passes
+	}{
+		{down, trace.ToClient, l.back, l.front, l.calls},
+		{up, trace.FromClient, l.front, l.back, l.samples},
+	} {
+		for _, note := range way.from.notes {
+			if note.Method != "notifications/progress" || note.frame.Dir != way.dir || note.frame.Hostile {
+				continue
+			}
+			i := slices.IndexFunc(way.all, func(r *legRequest) bool {
+				return r.other != nil && r.other.at < note.at && r.other.frame.Session == note.frame.Session &&
+					sameToken(tokenOf(r.other), jsonvalue.Part(note.Params, "progressToken"))
+			})
+			if i < 0 || tokenOf(way.all[i]) == nil {
+				continue
+			}
+			n++
+			if found := progressOn(way.to, note, way.all[i], way.dir, way.name); found != nil {
+				return found, n
+			}
+		}
+	}
+	return nil, n
+}
+
+// progressOn looks for a progress notification on the leg to which it passes, for the request there.
+func progressOn(to *leg, note *legMessage, r *legRequest, dir trace.Direction, way string) *finding {
+	said := func(m *legMessage) map[string]any {
+		o := ownParams(m.Params)
+		delete(o, "progressToken")
+		return o
+	}
+	var other *legMessage
+	for _, m := range to.notes {
+		if m.Method != note.Method || m.frame.Dir != dir || m.at < note.at {
+			continue
+		}
+		same := jsonvalue.Equal(said(m), said(note))
+		if same && sameToken(jsonvalue.Part(m.Params, "progressToken"), tokenOf(r)) {
+			return nil
+		}
+		if same && other == nil {
+			other = m
+		}
+	}
+	what := fmt.Sprintf("the progress of request %s", r.other.ID)
+	if other != nil {
+		return &finding{fmt.Sprintf("%s: expected the token %s of request %s, found %s", what, tokenOf(r), r.ID,
+			jsonvalue.Part(other.Params, "progressToken")), []report.Evidence{shownMessage("passed on", other, "params")}}
+	}
+	if r.response == nil || r.response.frame.Dir != dir || r.response.at < note.at {
+		return nil // the request may have ended early
+	}
+	return lost(what, way, note)
+}
+
+func tokenOf(r *legRequest) json.RawMessage { return jsonvalue.Part(r.Params, "_meta.progressToken") }
+
+func sameToken(a, b json.RawMessage) bool { return a != nil && b != nil && jsonvalue.Same(a, b) }
