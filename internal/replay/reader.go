@@ -52,7 +52,10 @@ func (r *reader) look(part *trace.Trace) error {
 func (r *reader) take(part *trace.Trace) error {
 	for i := range part.Events {
 		r.events++
-		if e := &part.Events[i]; e.Frame != nil && !e.Frame.Lost && !e.Frame.Resent && !e.Frame.Partial {
+		switch e := &part.Events[i]; {
+		case e.Request != nil && !e.Request.SideRequest && !e.Request.Host:
+			r.recording.models = append(r.recording.models, &model{e.Request, e.Case, r.events - 1})
+		case e.Frame != nil && !e.Frame.Lost && !e.Frame.Resent && !e.Frame.Partial:
 			r.frame(e)
 		}
 	}

@@ -28,6 +28,8 @@ type Recording struct {
 	Requests []*Request
 	// Revision is what client and server spoke first; "" if they agreed on none.
 	Revision string
+
+	models []*model
 }
 
 // Request is a request of the client, with all that belongs to it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // cases finds the calls of a session and what belongs to them.
@@ -256,39 +257,9 @@ func (s *session) asking(e trace.Event) *call {
 		return nil
 	}
 	for _, one := range slices.Backward(s.samples) {
-		if one.from <= e.At && e.At <= one.until && asks(body, one.params) {
+		if one.from <= e.At && e.At <= one.until && replay.Prompts(body, one.params) {
 			return one.call
 		}
 	}
 	return nil
-}
-
-// asks reports whether a model request has the texts of a sampling request's last message.
-func asks(body any, params json.RawMessage) bool {
-	messages := jsonvalue.Messages(objectOf(params))
-	if len(messages) == 0 {
-		return false
-	}
-	blocks, err := jsonvalue.Blocks(messages[len(messages)-1]["content"])
-	if err != nil {
-		return false
-	}
-	found := false
-	for _, block := range blocks {
-		if text := jsonvalue.TextIn(block, "text"); text != "" {
-			if !jsonvalue.Contains(body, text) {
-				return false
-			}
-			found = true
-		}
-		if id := jsonvalue.TextIn(block, "toolUseId"); id != "" {
-			found = true
-		}
-	}
-	return found
-}
-
-func objectOf(raw json.RawMessage) map[string]any {
-	o, _ := jsonvalue.ReadObject(raw) // nil for another value
-	return o
 }

@@ -43,7 +43,7 @@ func (t *modelTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	end.Status = resp.StatusCode
 	end.Stream = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
-	resp.Body = &modelAnswer{body: resp.Body, record: t.record, end: end}
+	resp.Body = &modelAnswer{body: resp.Body, record: t.record, end: end, left: resp.ContentLength}
 	return resp, nil
 }
 
@@ -52,15 +52,19 @@ type modelAnswer struct {
 	body   io.ReadCloser
 	record func(trace.Event)
 	end    *trace.ModelEnd // nil once it is recorded
+	left   int64           // bytes to come; negative if unknown
 }
 
 func (a *modelAnswer) Read(b []byte) (int, error) {
 	n, err := a.body.Read(b)
-	if n > 0 {
+	if n > 0 && a.end != nil {
 		a.record(trace.Event{Chunk: &trace.ModelChunk{Exchange: a.end.Exchange, Data: bytes.Clone(b[:n])}})
 	}
-	if err != nil {
+	switch a.left -= int64(n); {
+	case err != nil:
 		a.ended(err)
+	case a.left == 0:
+		a.ended(io.EOF)
 	}
 	return n, err
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
@@ -166,6 +167,7 @@ func shareModel(sessions []*session, events []trace.Event) []*session {
 		host bool
 	}
 	owners := map[int64]owner{}
+	answers := map[int64]*answer{}
 	for _, e := range events {
 		var exchange int64
 		switch {
@@ -183,13 +185,16 @@ func shareModel(sessions []*session, events []trace.Event) []*session {
 			}
 			exchange = e.Request.Exchange
 			owners[exchange] = o
+			answers[exchange] = &answer{dialect: e.Request.Dialect}
 			copied := *e.Request
 			copied.Host = o.host && !copied.SideRequest
 			e.Request = &copied
 		case e.Chunk != nil:
 			exchange = e.Chunk.Exchange
+			answers[exchange].add(e)
 		case e.End != nil:
 			exchange = e.End.Exchange
+			answers[exchange].finish(&e)
 		default:
 			continue
 		}
@@ -202,6 +207,25 @@ func shareModel(sessions []*session, events []trace.Event) []*session {
 		}
 	}
 	return sessions
+}
+
+// answer is what the model has answered so far.
+type answer struct {
+	dialect string
+	data    []byte
+	at      time.Duration // of the last part
+}
+
+func (a *answer) add(e trace.Event) { a.data, a.at = append(a.data, e.Chunk.Data...), e.At }
+
+// finish corrects the end of an answer that came whole: the client may have gone on, and hung up, before the end was seen.
+func (a *answer) finish(e *trace.Event) {
+	if reply, err := llm.DecodeReply(a.dialect, a.data); err != nil || !reply.Complete {
+		return
+	}
+	end := *e.End
+	end.HungUp, end.Closed = false, false
+	e.End, e.At = &end, a.at
 }
 
 // lastBefore returns when the session was last active before a time; -1 for never.

@@ -79,17 +79,18 @@ func rules() []*llm.Rule {
 	}
 }
 
-// serve serves a proxy to an address, and returns the address to use in place of it.
-func serve(t *testing.T, to string, all bool, recorded http.RoundTripper) string {
+// serve serves a proxy to an address, and returns the address to use in place of it. Ended waits until it has passed
+// everything on.
+func serve(t *testing.T, to string, all bool, recorded http.RoundTripper) (base string, ended func()) {
 	t.Helper()
 	at, err := url.Parse(to)
 	require.NoError(t, err)
 	front := httptest.NewServer(tap.Proxy(at, all, recorded, http.DefaultTransport))
 	t.Cleanup(front.Close)
 	if all {
-		return front.URL
+		return front.URL, front.Close
 	}
-	return front.URL + at.Path
+	return front.URL + at.Path, front.Close
 }
 
 // session is a conversation through a tap, with what the server itself recorded.
@@ -115,8 +116,8 @@ func converse(t *testing.T, transport string, revision server.Revision, change f
 		header.Transport = trace.Stdio
 	}
 	r := tap.New(header)
-	ask := model.New(model.Options{Dialect: dialect.OpenAIChat, Key: "sk-example",
-		URL: serve(t, fake.BaseURLs()[dialect.OpenAIChat], true, r.Model(http.DefaultTransport))})
+	base, modelEnded := serve(t, fake.BaseURLs()[dialect.OpenAIChat], true, r.Model(http.DefaultTransport))
+	ask := model.New(model.Options{Dialect: dialect.OpenAIChat, Key: "sk-example", URL: base})
 	options := client.Options{Revision: revision,
 		Sampling: func(ctx context.Context, params map[string]any) (map[string]any, error) {
 			result, err := ask.Sample(ctx, params)
@@ -128,7 +129,8 @@ func converse(t *testing.T, transport string, revision server.Revision, change f
 	if transport == trace.Stdio {
 		options.Conn = lines(t, srv, r)
 	} else {
-		options.URL, options.HTTP = serve(t, srv.URL, false, r.RoundTripper(http.DefaultTransport)), &http.Client{}
+		options.URL, _ = serve(t, srv.URL, false, r.RoundTripper(http.DefaultTransport))
+		options.HTTP = &http.Client{}
 	}
 	c, err := client.Connect(t.Context(), options)
 	require.NoError(t, err)
@@ -140,6 +142,7 @@ func converse(t *testing.T, transport string, revision server.Revision, change f
 	}
 	require.NoError(t, c.Close())
 	require.NoError(t, srv.Close())
+	modelEnded()
 	return session{r.Traces(), seen}
 }
 
@@ -262,7 +265,7 @@ func TestAWrongAnswerIsNamed(t *testing.T) {
 func TestARequestOfTheHostIsNotTheServers(t *testing.T) {
 	r := tap.New(trace.Header{Tapped: true})
 	fake := llm.New(t, rules()[4].Reply(llm.Text("mine")))
-	base := serve(t, fake.BaseURLs()[dialect.OpenAIChat], true, r.Model(http.DefaultTransport))
+	base, _ := serve(t, fake.BaseURLs()[dialect.OpenAIChat], true, r.Model(http.DefaultTransport))
 	for range 2 {
 		resp, err := http.Post(base+"/chat/completions", "application/json",
 			strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"my own question"}]}`))

@@ -1,0 +1,75 @@
+package replay
+
+import (
+	"encoding/json"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+)
+
+// model is a request of the client to its model.
+type model struct {
+	request *trace.ModelRequest
+	caseID  string
+	event   int // in the trace
+}
+
+// Models returns the requests to the model that the client made for what the server asked nth in a call, in order. They
+// came after it. Of several that were open, it is the last one whose texts a request has, or else the last one.
+func (r *Recording) Models(c *Call, nth int) []*trace.ModelRequest {
+	var all []*trace.ModelRequest
+	for _, m := range r.models {
+		if m.caseID == c.caseID && c.asker(m) == nth {
+			all = append(all, m.request)
+		}
+	}
+	return all
+}
+
+// asker returns the index of the ask that a request to the model is for; -1 for none.
+func (c *Call) asker(m *model) int {
+	latest, named := -1, -1
+	body := jsonvalue.Decode(m.request.Body)
+	for i, ask := range c.Asks {
+		if ask.event > m.event {
+			continue
+		}
+		if latest < 0 || ask.event >= c.Asks[latest].event {
+			latest = i
+		}
+		if Prompts(body, ask.Params) && (named < 0 || ask.event >= c.Asks[named].event) {
+			named = i
+		}
+	}
+	if named >= 0 {
+		return named
+	}
+	return latest
+}
+
+// Prompts reports whether a request to the model, decoded, has the texts of a sampling request's last message.
+func Prompts(body any, params json.RawMessage) bool {
+	o, err := jsonvalue.ReadObject(params)
+	if err != nil {
+		return false
+	}
+	messages := jsonvalue.Messages(o)
+	if len(messages) == 0 {
+		return false
+	}
+	blocks, err := jsonvalue.Blocks(messages[len(messages)-1]["content"])
+	if err != nil {
+		return false
+	}
+	found := false
+	for _, block := range blocks {
+		if text := jsonvalue.TextIn(block, "text"); text != "" {
+			if !jsonvalue.Contains(body, text) {
+				return false
+			}
+			found = true
+		}
+		found = found || jsonvalue.TextIn(block, "toolUseId") != ""
+	}
+	return found
+}
