@@ -128,12 +128,12 @@ func sameRequest(a, b *legRequest) bool {
 	return path == ""
 }
 
-// alikeRequest reports whether two requests ask for the same tool with the same state, or have a text of a message in
-// common. Every request of a case has a text of its own.
+// alikeRequest reports whether two requests ask for the same tool, both with a state or both without, or have a text of
+// a message in common. Every request of a case has a text of its own.
 func alikeRequest(a, b *legRequest) bool {
 	if a.Method != sampling {
-		return sameName(nameOf(a), nameOf(b)) &&
-			bytes.Equal(jsonvalue.Part(a.Params, "requestState"), jsonvalue.Part(b.Params, "requestState"))
+		hasState := func(r *legRequest) bool { return jsonvalue.Part(r.Params, "requestState") != nil }
+		return sameName(nameOf(a), nameOf(b)) && hasState(a) == hasState(b)
 	}
 	texts := lastTexts(a.Params)
 	body := jsonvalue.Decode(b.Params)
@@ -168,7 +168,8 @@ func lastTexts(params json.RawMessage) []string {
 }
 
 // requestDifference returns where a request differs on the two legs, and what it has there; "" if a gateway may change
-// that: the progress token, a prefix of the tool, and what the protocol reserves in _meta for each leg.
+// that: the progress token, a prefix of the tool, what the protocol reserves in _meta for each leg, and requestState. A
+// gateway may have a state of its own for its client. Whether the server gets its own back is for always/state-echoed.
 func requestDifference(from, to *legRequest) (path string, want, got any) {
 	a, b := ownParams(from.Params), ownParams(to.Params)
 	if member := carrying[from.Method]; member == "name" {
@@ -183,13 +184,20 @@ func requestDifference(from, to *legRequest) (path string, want, got any) {
 
 const reservedPrefix = "io.modelcontextprotocol/"
 
-// ownParams are params without what is each leg's own.
+// ownParams are params or a result without what is each leg's own, and without members that have their default.
 func ownParams(raw json.RawMessage) map[string]any {
 	o, err := jsonvalue.ReadObject(raw)
 	if err != nil || o == nil {
 		return map[string]any{}
 	}
 	dropReserved(o)
+	delete(o, "requestState")
+	jsonvalue.Walk(o, "", func(_ string, v any) bool {
+		if inner, ok := v.(map[string]any); ok && inner["isError"] == false {
+			delete(inner, "isError")
+		}
+		return true
+	})
 	return o
 }
 

@@ -67,6 +67,9 @@ type Env struct {
 	settle   func(time.Duration)  // waits, at most so long, for what the client wrote; nil over HTTP
 }
 
+// Offered returns the names of all tools of the session, in the order of the server's list, for a client in process.
+func (e *Env) Offered() []string { return e.tools }
+
 // Decisions of the user.
 const (
 	Approve       = "approve"

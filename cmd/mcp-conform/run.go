@@ -421,6 +421,9 @@ func (c *runCommand) client() (harness.Client, error) {
 		return harness.Client{}, errors.New(
 			"--config-template, --stdin, --answer, --pty and --own-home: expected a command that they are for, after --")
 	}
+	if path, replays := strings.CutPrefix(c.Builtin, replayPrefix); replays {
+		return c.replayed(path)
+	}
 	name := c.builtinName()
 	if _, err := builtin(name); err != nil {
 		return harness.Client{}, err

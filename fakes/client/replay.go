@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
@@ -68,6 +69,14 @@ func (r *Replayed) Update() error {
 
 // PlayRecording is [Replay] without a test. The error says that the recording cannot be read or played.
 func PlayRecording(ctx context.Context, o Options, path string, ignore ...string) (*Replayed, error) {
+	return PlayWithModel(ctx, o, path, nil, ignore...)
+}
+
+// PlayWithModel is [PlayRecording] of a client that asks a model: before it answers a sampling request, it calls ask
+// with each request that the client then made to its model for it, in order. Nil asks nobody.
+func PlayWithModel(
+	ctx context.Context, o Options, path string, ask func(context.Context, *trace.ModelRequest), ignore ...string,
+) (*Replayed, error) {
 	rules, err := replay.NewRules(ignore)
 	if err != nil {
 		return nil, err
@@ -81,7 +90,7 @@ func PlayRecording(ctx context.Context, o Options, path string, ignore ...string
 		if recording.Revision == "" && len(recordings) > 1 {
 			continue // the client did not come to speak
 		}
-		p := &player{recording: recording, rules: rules, found: all}
+		p := &player{recording: recording, rules: rules, found: all, ask: ask}
 		if err := p.play(ctx, o); err != nil {
 			return nil, err
 		}
@@ -95,6 +104,7 @@ type player struct {
 	recording *replay.Recording
 	rules     *replay.Rules
 	client    *Client
+	ask       func(context.Context, *trace.ModelRequest) // nil for nobody
 
 	mu    sync.Mutex
 	found *Replayed
@@ -306,6 +316,11 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 		return nil, &Error{Code: CodeInvalidRequest, Message: "replay: the recording has no such request at this point"}
 	}
 	ask := call.Asks[i]
+	if p.ask != nil {
+		for _, request := range p.recording.Models(call.Call, i) {
+			p.ask(ctx, request)
+		}
+	}
 	if d != nil {
 		p.differ(call, fmt.Sprintf("request %d of the server, %s, differs: %s", i+1, method, d), false)
 		p.change(ask.Now(params))
@@ -319,7 +334,9 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 		call.cancel()
 	}
 	if !ask.IsAnswered() {
-		<-ctx.Done()
+		if ask.Key == "" { // an input request without an answer ends the call, another one stays open
+			<-ctx.Done()
+		}
 		return nil, &Error{Code: CodeInternal, Message: "replay: the recorded client did not answer"}
 	}
 	if cancels {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -57,19 +58,12 @@ func Prompts(body any, params json.RawMessage) bool {
 	if len(messages) == 0 {
 		return false
 	}
-	blocks, err := jsonvalue.Blocks(messages[len(messages)-1]["content"])
-	if err != nil {
-		return false
-	}
-	found := false
-	for _, block := range blocks {
-		if text := jsonvalue.TextIn(block, "text"); text != "" {
-			if !jsonvalue.Contains(body, text) {
-				return false
-			}
-			found = true
+	found, all := false, true
+	jsonvalue.EachString(messages[len(messages)-1]["content"], "content", func(path, text string) bool {
+		if strings.HasSuffix(path, "text") && text != "" && text != "text" { // the name of the member comes, too
+			found, all = true, all && jsonvalue.Contains(body, text)
 		}
-		found = found || jsonvalue.TextIn(block, "toolUseId") != ""
-	}
-	return found
+		return all
+	})
+	return found && all
 }
