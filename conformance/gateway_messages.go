@@ -1,8 +1,10 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,17 +29,17 @@ const (
 	up   = "on the way up, from the client to the server"
 )
 
-// finding is what is wrong with one message.
+// finding is what is wrong with one message. What is short names what findings of one bug have in common.
 type finding struct {
-	text     string
-	evidence []report.Evidence
+	short, text string
+	evidence    []report.Evidence
 }
 
-// legChecks are the checks, in the order of the report. Each returns what is wrong first, and how much it compared.
+// legChecks are the checks, in the order of the report.
 var legChecks = []struct {
 	id    string
 	what  string // that passed, in plural
-	judge func(*legs, *legJudge) (*finding, int)
+	judge func(*legs, *legJudge)
 }{
 	{gatewayRequests, "sampling requests reach the client unchanged", judgeRequests},
 	{gatewayAnswers, "responses to sampling requests reach the server unchanged", judgeAnswers},
@@ -47,8 +49,14 @@ var legChecks = []struct {
 	{gatewayDelivered, "sampling requests are delivered once", judgeDelivered},
 }
 
-// legJudge knows what of a session is judged.
-type legJudge struct{ trace *trace.Trace }
+// legJudge judges one session by one check.
+type legJudge struct {
+	trace    *trace.Trace
+	compared int // messages
+	found    []*finding
+}
+
+func (j *legJudge) add(f *finding) { j.found = append(j.found, f) }
 
 // calm are the scenarios in which nothing breaks the session: there no message may be lost.
 var calm = jsonvalue.Set("basic tool-use parallel loop consent mrtr provider-errors client-loop")
@@ -69,48 +77,75 @@ func (j *legJudge) isCalm(r *legRequest) bool {
 
 // judgeLegs judges all sessions of a revision.
 func judgeLegs(traces []*trace.Trace, revision string) []report.Result {
-	results := make([]report.Result, len(legChecks))
-	compared := make([]int, len(legChecks))
-	for i, c := range legChecks {
-		results[i] = report.Result{Scenario: gatewayScenario, Check: c.id, Revision: revision, Level: report.Robust,
-			Verdict: report.NotApplicable, Message: "no such message passed"}
-	}
+	judges := make([]legJudge, len(legChecks)) // of all sessions
 	for _, t := range traces {
 		recorded := func(e trace.Event) bool { return e.Front != nil }
 		if t.Header.Revision != revision || !slices.ContainsFunc(t.Events, recorded) {
 			continue
 		}
-		l, j := readLegs(t), &legJudge{t}
+		l := readLegs(t)
 		for i, c := range legChecks {
-			found, n := c.judge(l, j)
-			compared[i] += n
-			switch r := &results[i]; {
-			case found != nil && r.Verdict != report.Fail:
-				r.Verdict, r.Message, r.Evidence = report.Fail, found.text, found.evidence
-			case n > 0 && r.Verdict == report.NotApplicable:
-				r.Verdict = report.Pass
-			}
+			judges[i].trace = t
+			c.judge(l, &judges[i])
 		}
 	}
-	for i := range results {
-		if results[i].Verdict == report.Pass {
-			results[i].Message = fmt.Sprintf("%s: %d compared", legChecks[i].what, compared[i])
+	var results []report.Result
+	for i, c := range legChecks {
+		r := report.Result{Scenario: gatewayScenario, Check: c.id, Revision: revision, Level: report.Robust,
+			Verdict: report.Pass, Message: fmt.Sprintf("%s: %d compared", c.what, judges[i].compared)}
+		found := judges[i].found
+		slices.SortStableFunc(found, func(a, b *finding) int {
+			return cmp.Or(strings.Compare(a.short, b.short), strings.Compare(a.text, b.text))
+		})
+		switch {
+		case len(found) > 0:
+			r.Verdict, r.Message, r.Evidence = report.Fail, found[0].text+others(found), found[0].evidence
+		case judges[i].compared == 0:
+			r.Verdict, r.Message = report.NotApplicable, "no such message passed"
 		}
+		results = append(results, r)
 	}
 	return results
+}
+
+// others names what else is wrong than the first finding.
+func others(found []*finding) string {
+	var names []string
+	for _, f := range found[1:] {
+		if f.short != found[0].short && !slices.Contains(names, f.short) {
+			names = append(names, f.short)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "; also: " + strings.Join(names, ", ")
 }
 
 // changed is a message that a gateway changed.
 func changed(what, path, way string, want, got any, from, to *legMessage) *finding {
 	text := fmt.Sprintf("%s: expected %s %s as on the other side, found %s: it changed %s", what, path, shownValue(want),
 		shownValue(got), way)
-	return &finding{text, []report.Evidence{shownMessage("sent", from, path), shownMessage("passed on", to, path)}}
+	return &finding{general(path), text,
+		[]report.Evidence{shownMessage("sent", from, path), shownMessage("passed on", to, path)}}
 }
 
 // lost is a message that did not get through, although later ones did.
 func lost(what, way string, m *legMessage) *finding {
-	return &finding{fmt.Sprintf("%s is lost %s: later ones pass", what, way),
-		[]report.Evidence{shownMessage("sent", m, "")}}
+	return &finding{"a lost " + cmp.Or(strings.TrimPrefix(m.Method, "notifications/"), "response"),
+		fmt.Sprintf("%s is lost %s: later ones pass", what, way), []report.Evidence{shownMessage("sent", m, "")}}
+}
+
+var ownNames = regexp.MustCompile(`\[\d+\]|inputRequests\.[^.]*|inputResponses\.[^.]*`)
+
+// general returns a path without what differs between messages: indexes, and the keys of inputs.
+func general(path string) string {
+	return ownNames.ReplaceAllStringFunc(path, func(part string) string {
+		if name, _, ok := strings.Cut(part, "."); ok {
+			return name + ".*"
+		}
+		return "[]"
+	})
 }
 
 func shownMessage(label string, m *legMessage, path string) report.Evidence {
@@ -126,8 +161,7 @@ func laterPassed(all []*legRequest, r *legRequest, passed func(*legRequest) bool
 	return slices.ContainsFunc(all, func(other *legRequest) bool { return other.at > r.at && passed(other) })
 }
 
-func judgeRequests(l *legs, j *legJudge) (*finding, int) {
-	n := 0
+func judgeRequests(l *legs, j *legJudge) {
 	for _, r := range l.samples {
 		if r.frame.Hostile {
 			continue
@@ -135,24 +169,23 @@ func judgeRequests(l *legs, j *legJudge) (*finding, int) {
 		if r.other == nil {
 			reached := func(other *legRequest) bool { return other.other != nil }
 			if r.response == nil && j.isCalm(r) && laterPassed(l.samples, r, reached) {
-				return lost(fmt.Sprintf("the sampling request %s", r.ID), down, &r.legMessage), n
+				j.add(lost(fmt.Sprintf("the sampling request %s", r.ID), down, &r.legMessage))
 			}
 			if r.response != nil && r.response.Error == nil {
-				return &finding{fmt.Sprintf("the sampling request %s has a result, and no client was asked: it is answered "+
-					"on its way down", r.ID), []report.Evidence{shownMessage("server received", r.response, "")}}, n
+				j.add(&finding{"an answer of its own", fmt.Sprintf("the sampling request %s has a result, and no client was "+
+					"asked: it is answered on its way down", r.ID),
+					[]report.Evidence{shownMessage("server received", r.response, "")}})
 			}
 			continue
 		}
-		n++
+		j.compared++
 		if path, want, got := requestDifference(r, r.other); path != "" {
-			return changed("sampling request "+string(r.ID), path, down, want, got, &r.legMessage, &r.other.legMessage), n
+			j.add(changed("sampling request "+string(r.ID), path, down, want, got, &r.legMessage, &r.other.legMessage))
 		}
 	}
-	return nil, n
 }
 
-func judgeAnswers(l *legs, j *legJudge) (*finding, int) {
-	n := 0
+func judgeAnswers(l *legs, j *legJudge) {
 	for _, r := range l.samples {
 		if r.frame.Hostile || r.other == nil || r.other.response == nil {
 			continue
@@ -161,36 +194,35 @@ func judgeAnswers(l *legs, j *legJudge) (*finding, int) {
 		if r.response == nil {
 			returned := func(other *legRequest) bool { return other.response != nil }
 			if j.isCalm(r) && laterPassed(l.samples, r, returned) {
-				return lost(what, up, r.other.response), n
+				j.add(lost(what, up, r.other.response))
 			}
 			continue
 		}
 		if r.response.at < r.other.response.at {
-			return &finding{what + " came before the client had given it: it is not the client's",
-				[]report.Evidence{shownMessage("server received", r.response, "")}}, n
+			j.add(&finding{"an early answer", what + " came before the client had given it: it is not the client's",
+				[]report.Evidence{shownMessage("server received", r.response, "")}})
+			continue
 		}
-		n++
+		j.compared++
 		if path, want, got := responseDifference(r.other.response, r.response); path != "" {
-			return changed(what, path, up, want, got, r.other.response, r.response), n
+			j.add(changed(what, path, up, want, got, r.other.response, r.response))
 		}
 	}
-	return nil, n
 }
 
-func judgeCalls(l *legs, j *legJudge) (*finding, int) {
-	n := 0
+func judgeCalls(l *legs, j *legJudge) {
 	for _, r := range l.calls {
 		what := strings.TrimSpace(r.Method + " " + nameOf(r))
 		if r.other == nil {
 			reached := func(other *legRequest) bool { return other.other != nil }
 			if r.response == nil && j.isCalm(r) && laterPassed(l.calls, r, reached) {
-				return lost(what, up, &r.legMessage), n
+				j.add(lost(what, up, &r.legMessage))
 			}
 			continue
 		}
-		n++
+		j.compared++
 		if path, want, got := requestDifference(r, r.other); path != "" {
-			return changed(what, path, up, want, got, &r.legMessage, &r.other.legMessage), n
+			j.add(changed(what, path, up, want, got, &r.legMessage, &r.other.legMessage))
 		}
 		answer := r.other.response
 		if answer == nil || answer.frame.Hostile {
@@ -199,25 +231,23 @@ func judgeCalls(l *legs, j *legJudge) (*finding, int) {
 		if r.response == nil {
 			returned := func(other *legRequest) bool { return other.response != nil }
 			if j.isCalm(r) && laterPassed(l.calls, r, returned) {
-				return lost("the response to "+what, down, answer), n
+				j.add(lost("the response to "+what, down, answer))
 			}
 			continue
 		}
 		if path, want, got := responseDifference(answer, r.response); path != "" {
-			return changed("the response to "+what, path, down, want, got, answer, r.response), n
+			j.add(changed("the response to "+what, path, down, want, got, answer, r.response))
 		}
 	}
-	return nil, n
 }
 
 // judgeDelivered finds requests that the client got and the server did not send.
-func judgeDelivered(l *legs, _ *legJudge) (*finding, int) {
-	n := 0
+func judgeDelivered(l *legs, j *legJudge) {
 	for _, r := range l.front.requests {
 		if r.Method != sampling || r.frame.Dir != trace.ToClient {
 			continue
 		}
-		n++
+		j.compared++
 		if r.other != nil {
 			continue
 		}
@@ -225,15 +255,14 @@ func judgeDelivered(l *legs, _ *legJudge) (*finding, int) {
 			if sent.other != nil && sameRequest(sent, r) {
 				text := fmt.Sprintf("expected the sampling request %s once at the client, found it twice: with the ids %s and %s",
 					sent.ID, sent.other.ID, r.ID)
-				return &finding{text, []report.Evidence{shownMessage("client received", &r.legMessage, "")}}, n
+				j.add(&finding{"", text, []report.Evidence{shownMessage("client received", &r.legMessage, "")}})
+				break
 			}
 		}
 	}
-	return nil, n
 }
 
-func judgeCancels(l *legs, _ *legJudge) (*finding, int) {
-	n := 0
+func judgeCancels(l *legs, j *legJudge) {
 	for _, way := range []struct {
 		name     string
 		dir      trace.Direction
@@ -248,7 +277,7 @@ func judgeCancels(l *legs, _ *legJudge) (*finding, int) {
 			if r == nil || r.other == nil || r.other.response != nil && r.other.response.at < note.at {
 				continue
 			}
-			n++
+			j.compared++
 			if slices.ContainsFunc(way.to.notes, func(other *legMessage) bool { return names(other, way.dir, r.other) }) {
 				continue
 			}
@@ -257,15 +286,14 @@ func judgeCancels(l *legs, _ *legJudge) (*finding, int) {
 				return other.at > note.at && other.Method == "notifications/cancelled" && other.frame.Dir == way.dir
 			})
 			if i >= 0 {
-				return &finding{fmt.Sprintf("%s names %s there", what, jsonvalue.Part(way.to.notes[i].Params, "requestId")),
-					[]report.Evidence{shownMessage("passed on", way.to.notes[i], "params.requestId")}}, n
-			}
-			if laterMessage(way.to, note, way.dir) {
-				return lost(what, way.name, note), n
+				text := fmt.Sprintf("%s names %s there", what, jsonvalue.Part(way.to.notes[i].Params, "requestId"))
+				j.add(&finding{"a wrong id", text,
+					[]report.Evidence{shownMessage("passed on", way.to.notes[i], "params.requestId")}})
+			} else if laterMessage(way.to, note, way.dir) {
+				j.add(lost(what, way.name, note))
 			}
 		}
 	}
-	return nil, n
 }
 
 // cancelled returns the request that a notification cancels; nil for none.
@@ -294,8 +322,7 @@ func laterMessage(l *leg, note *legMessage, dir trace.Direction) bool {
 	})
 }
 
-func judgeProgress(l *legs, _ *legJudge) (*finding, int) {
-	n := 0
+func judgeProgress(l *legs, j *legJudge) {
 	for _, way := range []struct {
 		name     string
 		dir      trace.Direction
@@ -316,13 +343,12 @@ func judgeProgress(l *legs, _ *legJudge) (*finding, int) {
 			if i < 0 || tokenOf(way.all[i]) == nil {
 				continue
 			}
-			n++
+			j.compared++
 			if found := progressOn(way.to, note, way.all[i], way.dir, way.name); found != nil {
-				return found, n
+				j.add(found)
 			}
 		}
 	}
-	return nil, n
 }
 
 // progressOn looks for a progress notification on the leg to which it passes, for the request there.
@@ -347,8 +373,9 @@ func progressOn(to *leg, note *legMessage, r *legRequest, dir trace.Direction, w
 	}
 	what := fmt.Sprintf("the progress of request %s", r.other.ID)
 	if other != nil {
-		return &finding{fmt.Sprintf("%s: expected the token %s of request %s, found %s", what, tokenOf(r), r.ID,
-			jsonvalue.Part(other.Params, "progressToken")), []report.Evidence{shownMessage("passed on", other, "params")}}
+		text := fmt.Sprintf("%s: expected the token %s of request %s, found %s", what, tokenOf(r), r.ID,
+			jsonvalue.Part(other.Params, "progressToken"))
+		return &finding{"a wrong token", text, []report.Evidence{shownMessage("passed on", other, "params")}}
 	}
 	if r.response == nil || r.response.frame.Dir != dir || r.response.at < note.at {
 		return nil // the request may have ended early

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 	"github.com/mcp-conform/mcp-conform/interop/host"
+	"github.com/mcp-conform/mcp-conform/interop/matrix"
 	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
@@ -28,12 +29,14 @@ func asking(env harness.Env) *mcp.ClientOptions {
 // judge judges a client by the whole catalogue, in all revisions.
 func judge(t *testing.T, c harness.Client, file, counts string) {
 	t.Helper()
-	need.Baseline(t, c, "testdata/"+file, counts, conformance.In(conformance.AllRevisions()...),
-		conformance.Skip("malformed"))
+	need.Baseline(t, c, "testdata/"+file, counts, everything...)
 }
 
+var everything = []conformance.Option{conformance.In(conformance.AllRevisions()...), conformance.Skip("malformed")}
+
 func TestCorrectClient(t *testing.T) {
-	judge(t, gosdk.Client(asking), "correct.yaml", "45 known, 87 not applicable")
+	column := &matrix.Column{Name: "go-sdk", Language: "Go", Version: need.Built(t, "github.com/modelcontextprotocol/go-sdk")}
+	need.InMatrix(t, column, gosdk.Client(asking), "testdata/correct.yaml", "45 known, 87 not applicable", everything...)
 }
 
 func TestStrictClient(t *testing.T) {

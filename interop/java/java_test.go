@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/matrix"
 	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
@@ -14,7 +15,9 @@ import (
 func TestClient(t *testing.T) {
 	need.Program(t, "java", "install Java 17 or later")
 	need.File(t, "target/lib", "run mvn compile dependency:copy-dependencies in interop/java")
-	need.Baseline(t, harness.Command("java", "-XX:TieredStopAtLevel=1", "-cp", "target/classes:target/lib/*", "Adapter"),
+	column := &matrix.Column{Name: "MCP Java SDK", Language: "Java", Init: "java",
+		Version: need.Locked(t, "pom.xml", `<artifactId>mcp</artifactId>\s*<version>(.*)</version>`)}
+	need.InMatrix(t, column, harness.Command("java", "-XX:TieredStopAtLevel=1", "-cp", "target/classes:target/lib/*", "Adapter"),
 		"testdata/client.yaml", "5 known, 35 not applicable", conformance.In(server.V20251125),
 		conformance.Only("declare", "basic", "tool-use", "balance", "loop", "consent", "provider-errors"))
 }

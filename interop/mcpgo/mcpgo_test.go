@@ -8,12 +8,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/host"
+	"github.com/mcp-conform/mcp-conform/interop/matrix"
 	"github.com/mcp-conform/mcp-conform/interop/mcpgo"
 	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
 func TestClient(t *testing.T) {
-	need.Baseline(t, mcpgo.Client(mcpgo.AskModel), "testdata/client.yaml", "47 known, 70 not applicable",
+	column := &matrix.Column{Name: "mcp-go", Language: "Go", Version: need.Built(t, "github.com/mark3labs/mcp-go")}
+	need.InMatrix(t, column, mcpgo.Client(mcpgo.AskModel), "testdata/client.yaml", "47 known, 70 not applicable",
 		conformance.Skip("malformed"))
 }
 

@@ -2,11 +2,14 @@
 package need
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -14,6 +17,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/interop/matrix"
 )
 
 // RequireToolsVariable is the environment variable that turns the skips of [Program] and [File] into failures, if it
@@ -73,7 +78,19 @@ func TwoCommands(t *testing.T, kind, programs string) {
 // counted.
 func Baseline(t *testing.T, c harness.Client, file, counts string, options ...conformance.Option) {
 	t.Helper()
+	InMatrix(t, nil, c, file, counts, options...)
+}
+
+// InMatrix is Baseline for a client that is a column of docs/matrix.md. With MCP_CONFORM_BASELINE=update it writes the
+// column anew.
+func InMatrix(
+	t *testing.T, column *matrix.Column, c harness.Client, file, counts string, options ...conformance.Option,
+) {
+	t.Helper()
 	judged := func(rs *report.Results, _ []*trace.Trace) {
+		if column != nil {
+			compareColumn(t, column, rs)
+		}
 		known := 0
 		var list []string
 		for i := range rs.Results {
@@ -95,4 +112,49 @@ func Baseline(t *testing.T, c harness.Client, file, counts string, options ...co
 	}
 	conformance.Run(t, c, append(options, conformance.Strict(), conformance.Parallel(runtime.GOMAXPROCS(0)),
 		conformance.KnownIn(file), conformance.Judged(judged))...)
+}
+
+// compareColumn compares a column with its file.
+func compareColumn(t *testing.T, column *matrix.Column, rs *report.Results) {
+	t.Helper()
+	column.Fill(rs)
+	file := column.File("../matrix/testdata")
+	raw := append(jsonvalue.Indented(column), '\n')
+	if os.Getenv("MCP_CONFORM_BASELINE") == "update" {
+		if err := os.WriteFile(file, raw, 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	written, err := os.ReadFile(file)
+	if err != nil || !bytes.Equal(written, raw) {
+		t.Errorf("%s differs from what the run shows: with MCP_CONFORM_BASELINE=update the test writes it, then "+
+			"go test ./interop/matrix -update writes docs/matrix.md:\n%s", file, raw)
+	}
+}
+
+// Locked returns a version of a lock file: the first group of the pattern.
+func Locked(t *testing.T, file, pattern string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(pattern).FindSubmatch(raw)
+	if found == nil {
+		t.Fatalf("%s: no version: %s", file, pattern)
+	}
+	return string(found[1])
+}
+
+// Built returns the version of a Go module in the test.
+func Built(t *testing.T, path string) string {
+	t.Helper()
+	info, _ := debug.ReadBuildInfo()
+	for _, m := range info.Deps {
+		if m.Path == path {
+			return strings.TrimPrefix(m.Version, "v")
+		}
+	}
+	t.Fatalf("the test does not link %s", path)
+	return ""
 }

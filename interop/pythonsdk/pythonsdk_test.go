@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/matrix"
 	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
@@ -29,9 +30,12 @@ func TestClients(t *testing.T) {
 	for _, c := range []struct {
 		name, venv, template, provider string
 		counts                         string
+		column                         matrix.Column
 	}{
-		{"v2", "v2", "python-sdk", "native", "35 known, 14 not applicable"},
-		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "40 known, 17 not applicable, 22 unsupported"},
+		{"v2", "v2", "python-sdk", "native", "35 known, 14 not applicable",
+			matrix.Column{Name: "MCP Python SDK", Version: need.Locked(t, "v2.txt", `(?m)^mcp==(\S+)`)}},
+		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "40 known, 17 not applicable, 22 unsupported",
+			matrix.Column{Name: "FastMCP", Version: need.Locked(t, "fastmcp.txt", `(?m)^fastmcp==(\S+)`)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			adapter := filepath.Join("../../cmd/mcp-conform/init", c.template, "adapter.py")
@@ -40,7 +44,8 @@ func TestClients(t *testing.T) {
 			if c.provider != "native" {
 				client.Has = []string{harness.OneModel}
 			}
-			need.Baseline(t, client, filepath.Join("testdata", c.name+".yaml"), c.counts, options...)
+			c.column.Language, c.column.Init = "Python", c.template
+			need.InMatrix(t, &c.column, client, filepath.Join("testdata", c.name+".yaml"), c.counts, options...)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/matrix"
 	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
@@ -22,7 +23,10 @@ func adapter(t *testing.T) harness.Client {
 }
 
 func TestClient(t *testing.T) {
-	need.Baseline(t, adapter(t), "testdata/client.yaml", "36 known, 67 not applicable", conformance.Skip("malformed"))
+	column := &matrix.Column{Name: "rmcp", Language: "Rust", Init: "rust",
+		Version: need.Locked(t, "Cargo.lock", `name = "rmcp"\nversion = "(.*)"`)}
+	need.InMatrix(t, column, adapter(t), "testdata/client.yaml", "36 known, 67 not applicable",
+		conformance.Skip("malformed"))
 }
 
 func TestMalformedRequests(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/matrix"
 	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
@@ -25,6 +26,8 @@ func TestAdapterOfTheDocumentation(t *testing.T) {
 	_, err = adapter.Write(block[1])
 	require.NoError(t, err)
 	require.NoError(t, adapter.Close())
-	need.Baseline(t, harness.Command("node", adapter.Name()), "testdata/adapter.yaml",
+	column := &matrix.Column{Name: "MCP TypeScript client", Language: "TypeScript", Init: "typescript",
+		Version: need.Locked(t, "package.json", `"@modelcontextprotocol/client": "(.*)"`)}
+	need.InMatrix(t, column, harness.Command("node", adapter.Name()), "testdata/adapter.yaml",
 		"35 known, 68 not applicable, 12 unsupported", conformance.Skip("malformed"))
 }
