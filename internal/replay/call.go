@@ -63,7 +63,7 @@ func (c *Call) add(q *Request) {
 	}
 	for _, ask := range c.Asks {
 		if answer := responses[ask.Key]; ask.of == c.Last && answer != nil {
-			ask.Result = answer
+			ask.Result, ask.ended = answer, q.sent
 		}
 	}
 	c.Last = q

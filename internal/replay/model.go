@@ -16,7 +16,7 @@ type model struct {
 }
 
 // Models returns the requests to the model that the client made for what the server asked nth in a call, in order. They
-// came after it. Of several that were open, it is the last one whose texts a request has, or else the last one.
+// came while it was open. Of several that were open, it is the last one whose texts a request has, or else the last one.
 func (r *Recording) Models(c *Call, nth int) []*trace.ModelRequest {
 	var all []*trace.ModelRequest
 	for _, m := range r.models {
@@ -32,7 +32,7 @@ func (c *Call) asker(m *model) int {
 	latest, named := -1, -1
 	body := jsonvalue.Decode(m.request.Body)
 	for i, ask := range c.Asks {
-		if ask.event > m.event {
+		if ask.event > m.event || ask.ended > 0 && ask.ended < m.event {
 			continue
 		}
 		if latest < 0 || ask.event >= c.Asks[latest].event {

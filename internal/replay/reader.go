@@ -89,7 +89,7 @@ func (r *reader) fromClient(e *trace.Event, m *trace.Message) {
 	switch {
 	case m.Method != "" && m.ID != nil:
 		request := &Request{ID: m.ID, Method: m.Method, Params: m.Params, After: slices.Clip(r.done),
-			session: e.Frame.Session, caseID: e.Case + e.Tool, call: e.Call}
+			session: e.Frame.Session, caseID: e.Case + e.Tool, call: e.Call, sent: r.events - 1}
 		request.Revision = r.revisionOf(e, m)
 		r.open = append(r.open, request)
 		r.recording.Requests = append(r.recording.Requests, request)
@@ -100,7 +100,7 @@ func (r *reader) fromClient(e *trace.Event, m *trace.Message) {
 		}
 	case m.Method == "" && m.ID != nil:
 		if ask := r.asks[askKey(e, m.ID)]; ask != nil && !ask.IsAnswered() {
-			ask.Result, ask.Error = m.Result, m.Error
+			ask.Result, ask.Error, ask.ended = m.Result, m.Error, r.events-1
 			ask.of.Steps = append(ask.of.Steps, Step{Answered: ask})
 		}
 	}

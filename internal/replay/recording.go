@@ -50,7 +50,7 @@ type Request struct {
 
 	session, caseID string
 	call            int
-	event           int // of the response, in the trace
+	sent, event     int // of the request and its response, in the trace
 }
 
 // Step is one message besides a request and its response. One member is set.
@@ -72,6 +72,7 @@ type Ask struct {
 
 	of    *Request
 	event int    // in the trace
+	ended int    // the event of the answer; 0 for none
 	path  string // of the params in the event's message
 }
 

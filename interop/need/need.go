@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -146,15 +145,12 @@ func Locked(t *testing.T, file, pattern string) string {
 	return string(found[1])
 }
 
-// Built returns the version of a Go module in the test.
+// Built returns the version of a Go module with which the tests are built.
 func Built(t *testing.T, path string) string {
 	t.Helper()
-	info, _ := debug.ReadBuildInfo()
-	for _, m := range info.Deps {
-		if m.Path == path {
-			return strings.TrimPrefix(m.Version, "v")
-		}
+	said, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Version}}", path).Output()
+	if err != nil {
+		t.Fatalf("go list -m %s: %v", path, err)
 	}
-	t.Fatalf("the test does not link %s", path)
-	return ""
+	return strings.TrimPrefix(strings.TrimSpace(string(said)), "v")
 }
