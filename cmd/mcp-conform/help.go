@@ -101,7 +101,7 @@ func runVars() map[string]string {
 		"run_report": "Also write the results as files, such as junit=results.xml,html=report.html: " +
 			strings.Join(formatNames(), ", ") + ".",
 		"run_client": "Judge a built-in client: builtin:reference, builtin:client-loop, builtin:host or " +
-			"builtin:mutant/NAME.",
+			"builtin:mutant/NAME. With replay:PATH, the client of saved traces.",
 		"run_dialect": "Give the client only this model wire format: " + strings.Join(llm.Dialects(), ", ") + ".",
 		"run_stdio": "The client launches the server over stdio. " +
 			"It finds the command in {server-command}, {config} or its environment.",

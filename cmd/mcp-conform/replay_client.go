@@ -20,8 +20,8 @@ import (
 // replayPrefix begins the name of a client that says what another one said in the traces of a run.
 const replayPrefix = "replay:"
 
-// replayed is the client of the traces at a path. The run plays the cases, the revisions and the seed of the traces,
-// unless its flags say otherwise.
+// replayed is the client of the traces at a path. The run plays the cases and the revisions of the traces, unless its
+// flags say otherwise, with their seed.
 func (c *runCommand) replayed(path string) (harness.Client, error) {
 	files, err := replay.Files(newestRun(path, io.Discard))
 	if err != nil {

@@ -204,6 +204,7 @@ func passLines(ctx context.Context, r *tap.Recording, command []string, s stream
 // finish writes the traces, and judges them if that is wanted.
 func (c *tapCommand) finish(ctx context.Context, r *tap.Recording, says io.Writer, ended error) error {
 	var files []string
+	var unwritten []error
 	for _, t := range r.Traces() {
 		tap.Scrub(t, os.Environ())
 		if c.NoBodies {
@@ -212,7 +213,8 @@ func (c *tapCommand) finish(ctx context.Context, r *tap.Recording, says io.Write
 		tap.Number(t)
 		file, err := writeNew(c.Out, t)
 		if err != nil {
-			return &exitError{exitHarness, err}
+			unwritten = append(unwritten, err)
+			continue
 		}
 		files = append(files, file)
 		if !t.Whole {
@@ -220,6 +222,9 @@ func (c *tapCommand) finish(ctx context.Context, r *tap.Recording, says io.Write
 		}
 	}
 	fmt.Fprintf(says, "mcp-conform: wrote %s\n", orNothing(strings.Join(files, ", ")))
+	if unwritten != nil {
+		return &exitError{exitHarness, errors.Join(unwritten...)}
+	}
 	if c.Check && len(files) > 0 && ended == nil {
 		return execute(context.WithoutCancel(ctx), append([]string{"check"}, files...), streams{says, says})
 	}

@@ -91,21 +91,28 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			ends: kind == "post", left: r.Context().Done()}
 		return resp, nil
 	}
-	return t.whole(resp, head, session)
+	return t.whole(resp, head, session), nil
 }
 
 // whole records a response with a body of its own. An empty one says nothing if it is a success.
-func (t *transport) whole(resp *http.Response, head *trace.HTTP, session string) (*http.Response, error) {
-	raw, err := io.ReadAll(resp.Body)
-	if err = firstError(err, resp.Body.Close()); err != nil {
-		return nil, err
+func (t *transport) whole(resp *http.Response, head *trace.HTTP, session string) *http.Response {
+	raw, cut := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	body := []io.Reader{bytes.NewReader(raw)}
+	if cut != nil { // the client gets as much
+		body = append(body, failing{cut})
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(raw))
+	resp.Body = io.NopCloser(io.MultiReader(body...))
 	if len(raw) > 0 || head.Status >= 300 {
 		t.frames.record(trace.Frame{Dir: trace.ToClient, Raw: raw, Session: session, HTTP: head})
 	}
-	return resp, nil
+	return resp
 }
+
+// failing is the end of a body that the server cut.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func firstError(errs ...error) error {
 	for _, err := range errs {

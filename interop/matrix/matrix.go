@@ -50,7 +50,13 @@ type judged struct {
 // Fill judges the features by the results of a run.
 func (c *Column) Fill(rs *report.Results) {
 	c.Features = map[string]Cell{}
+	withTools := slices.ContainsFunc(rs.Results, func(r report.Result) bool {
+		return r.ID() == "declare/tools-declared" && r.Verdict == report.Pass
+	})
 	for _, f := range Features {
+		if f.Tools && !withTools {
+			continue
+		}
 		var cell Cell
 		for i := range rs.Results {
 			if one := newJudged(&rs.Results[i]); f.concerns(one) {

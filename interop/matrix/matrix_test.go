@@ -51,6 +51,7 @@ func TestAFeatureFailsOnlyIfTheSDKIsToBlame(t *testing.T) {
 		}
 		return r
 	}
+	declares := report.Result{Scenario: "declare", Check: "tools-declared", Verdict: report.Pass}
 	for _, c := range []struct {
 		result  report.Result
 		feature string
@@ -65,8 +66,10 @@ func TestAFeatureFailsOnlyIfTheSDKIsToBlame(t *testing.T) {
 		{report.Result{Scenario: "consent", Check: "declined", Verdict: report.NotApplicable}, "consent", ""},
 	} {
 		var column matrix.Column
-		column.Fill(&report.Results{Results: []report.Result{c.result}})
+		column.Fill(&report.Results{Results: []report.Result{c.result, declares}})
 		require.Equal(t, c.want, column.Features[c.feature].State, "%+v", c)
+		column.Fill(&report.Results{Results: []report.Result{c.result}})
+		require.Equal(t, c.feature != "tools", column.Features[c.feature].State == c.want, "without tools: %+v", c)
 	}
 }
 
@@ -115,7 +118,8 @@ func cell(c *matrix.Column, f *matrix.Feature, notes *[]string) string {
 		return "*host*"
 	case matrix.Fails:
 		reason := strings.TrimSpace(strings.TrimPrefix(one.Reason, "SDK:"))
-		note := fmt.Sprintf("%s, %s. %s. `%s`", c.Name, strings.Join(one.Shown, ", "), strings.TrimSuffix(reason, "."), command(c, one))
+		note := fmt.Sprintf("%s, %s: %s. `%s`", c.Name, strings.Join(one.Shown, ", "), strings.TrimSuffix(reason, "."),
+			command(c, one))
 		i := slices.Index(*notes, note)
 		if i < 0 {
 			i = len(*notes)

@@ -148,7 +148,8 @@ func Locked(t *testing.T, file, pattern string) string {
 // Built returns the version of a Go module with which the tests are built.
 func Built(t *testing.T, path string) string {
 	t.Helper()
-	said, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Version}}", path).Output()
+	const version = "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}"
+	said, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", version, path).Output()
 	if err != nil {
 		t.Fatalf("go list -m %s: %v", path, err)
 	}
