@@ -113,14 +113,26 @@ func pair(from, to []*legRequest) {
 			if r.other != nil {
 				continue
 			}
-			i := slices.IndexFunc(to, func(other *legRequest) bool {
+			could := filter(to, func(other *legRequest) bool {
 				return other.other == nil && other.at > r.at && other.Method == r.Method && alike(r, other)
 			})
-			if i >= 0 {
-				r.other, to[i].other = to[i], r
+			if len(could) == 0 {
+				continue
 			}
+			// Equal requests may overtake each other: their responses tell them apart.
+			i := slices.IndexFunc(could, func(other *legRequest) bool { return sameResponse(r, other) })
+			other := could[max(i, 0)]
+			r.other, other.other = other, r
 		}
 	}
+}
+
+func sameResponse(a, b *legRequest) bool {
+	if a.response == nil || b.response == nil {
+		return false
+	}
+	path, _, _ := responseDifference(a.response, b.response)
+	return path == ""
 }
 
 func sameRequest(a, b *legRequest) bool {

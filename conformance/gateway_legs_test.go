@@ -251,6 +251,34 @@ func losesOne(method string, nth int) func(*passing) bool {
 	}
 }
 
+// Two equal requests that overtake each other are no mistake.
+func TestEqualRequestsMayOvertakeEachOther(t *testing.T) {
+	const request = `{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`
+	const response = `{"jsonrpc":"2.0","id":%s,"result":{"model":"%s"}}`
+	var events []trace.Event
+	add := func(front bool, dir trace.Direction, format string, words ...any) {
+		f := &trace.Frame{Dir: dir, Raw: fmt.Appendf(nil, format, words...)}
+		if front {
+			events = append(events, trace.Event{Front: f})
+		} else {
+			events = append(events, trace.Event{Frame: f, Case: "basic/question"})
+		}
+	}
+	add(false, trace.ToClient, request, "1")
+	add(false, trace.ToClient, request, "2")
+	add(true, trace.ToClient, request, `"b"`) // it was request 2
+	add(true, trace.ToClient, request, `"a"`)
+	add(true, trace.FromClient, response, `"a"`, "first")
+	add(false, trace.FromClient, response, "1", "first")
+	add(true, trace.FromClient, response, `"b"`, "second")
+	add(false, trace.FromClient, response, "2", "second")
+	played := &trace.Trace{Header: trace.Header{Revision: "2025-11-25"}, Events: events, Whole: true}
+	results := oneResult(report.Pass, report.Must)
+	for _, r := range conformance.JudgeGateway(results, results, []*trace.Trace{played}).Results {
+		require.NotEqual(t, report.Fail, r.Verdict, r.Message)
+	}
+}
+
 func TestEachBugOfAGatewayIsNamed(t *testing.T) {
 	for _, bug := range []struct {
 		name, check, message string
