@@ -70,7 +70,8 @@ func AllowUnused() Option { return func(s *settings) { s.allowUnused = true } }
 // answers like this.
 func RefuseErrors() Option { return func(s *settings) { s.noErrors = true } }
 
-// WithSecrets adds secrets that no file may contain. Credentials of the requests and texts that look like keys need not
+// WithSecrets adds secrets that no file may contain. Credentials of the requests and texts that look like keys need
+// not
 // be listed. A secret shorter than eight bytes is ignored.
 func WithSecrets(secrets ...string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
@@ -106,7 +107,8 @@ func newSettings(options []Option) (settings, error) {
 	return s, nil
 }
 
-// Open returns a transport that answers from testdata/cassettes/NAME.yaml. A name of "" is the test's own. In another [Mode] it calls the provider and writes the file when the test ends.
+// Open returns a transport that answers from testdata/cassettes/NAME.yaml. A name of "" is the test's own. In another
+// [Mode] it calls the provider and writes the file when the test ends.
 // A replayed request that is not found gets a 404 that SDKs do not retry, and fails the test. An unused interaction
 // fails it too, without [AllowUnused]. The transport is safe for concurrent use.
 func Open(t llm.TB, name string, options ...Option) http.RoundTripper {
@@ -149,7 +151,8 @@ func openForTest[T interface {
 	return opened
 }
 
-// New returns a transport like [Open]'s for a program that is not a test. The path ends in .yaml. Close writes the file
+// New returns a transport like [Open]'s for a program that is not a test. The path ends in .yaml. Close writes the
+// file
 // and returns the errors.
 func New(path string, options ...Option) (*Transport, error) {
 	return openFile(path, options, open)

@@ -36,7 +36,8 @@ var update = flag.Bool("update", false, "write conformance/recordings anew")
 // forms are the ways in which the reference asks a model, with the suffix of their recordings.
 var forms = reference.Forms()
 
-// sampled reports whether a scenario is recorded and replayed in a form: in all forms if [whole] is set, else in every
+// sampled reports whether a scenario is recorded and replayed in a form: in all forms if [whole] is set, else in
+// every
 // fifth, in turn.
 func sampled(scenario, form int) bool { return whole() || (scenario+form)%5 == 0 }
 
@@ -85,7 +86,12 @@ func inTurn(r *http.Request) error {
 type sessionTransport struct{}
 
 // record plays a scenario and records what all of its sessions ask the model.
-func record(t *testing.T, scenario string, run func(context.Context, harness.Env) error, path string) *report.Results {
+func record(
+	t *testing.T,
+	scenario string,
+	run func(context.Context, harness.Env) error,
+	path string,
+) *report.Results {
 	t.Helper()
 	way := transportFunc(func(r *http.Request) (*http.Response, error) {
 		return r.Context().Value(sessionTransport{}).(http.RoundTripper).RoundTrip(r)
@@ -116,7 +122,8 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// recordedScenarios are the scenarios with recordings. The reference asks no model about invalid histories, so balance
+// recordedScenarios are the scenarios with recordings. The reference asks no model about invalid histories, so
+// balance
 // is recorded with a client that does not validate.
 var recordedScenarios = []string{"basic", "tool-use", "parallel", "loop", "balance"}
 
@@ -150,7 +157,11 @@ func TestRecordings(t *testing.T) {
 					text, err := os.ReadFile(path)
 					require.NoError(t, err)
 					if !*update {
-						require.True(t, bytes.Equal(recordings.Text(name), text), "out of date: go test ./conformance -run TestRecordings -update")
+						require.True(
+							t,
+							bytes.Equal(recordings.Text(name), text),
+							"out of date: go test ./conformance -run TestRecordings -update",
+						)
 					}
 					mu.Lock()
 					defer mu.Unlock()

@@ -38,6 +38,8 @@ type leg struct {
 }
 
 // readLeg reads one leg of a session. Lost, repeated and invalid messages are not on it.
+//
+//nolint:gocyclo // one flat list of cases, each a line or two
 func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 	l := &leg{}
 	open := map[string]*legRequest{}

@@ -35,14 +35,11 @@ var backLegs = sync.OnceValue(func() []*trace.Trace {
 // passing is a message on its way through a gateway, as a decoded value. It goes from one leg to the other.
 type passing struct {
 	m     map[string]any
-	up    bool // from the client to the server
-	n     int  // of its kind (request, result or notification, in its direction) in this session
-	kind  string
-	again bool // deliver it twice
+	up    bool   // from the client to the server
+	n     int    // of its kind (request, result or notification, in its direction) in this session
+	kind  string // the method of the message, or of the request that it responds to
+	again bool   // deliver it twice
 }
-
-// method returns the method of the message, or of the request that it responds to.
-func (p *passing) method() string { return p.kind }
 
 // gateway makes the front leg of a trace: that of a gateway with ids of its own, and with a bug or a habit. A bug
 // returns false for a message that does not get through.
@@ -154,7 +151,10 @@ func judgedLegs(t *testing.T, change func(*passing) bool) map[string]string {
 	}
 	results := &report.Results{}
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-		results.Results = append(results.Results, report.Result{Scenario: "basic", Check: "x", Revision: revision, Verdict: report.Pass})
+		results.Results = append(
+			results.Results,
+			report.Result{Scenario: "basic", Check: "x", Revision: revision, Verdict: report.Pass},
+		)
 	}
 	failed := map[string]string{}
 	for _, r := range conformance.JudgeGateway(results, results, traces).Results {
@@ -202,13 +202,16 @@ func TestACorrectGatewayPasses(t *testing.T) {
 		for _, back := range backLegs() {
 			made := throughGateway(back, nil)
 			for i := range made.Events {
-				if f := made.Events[i].Front; f != nil && f.Dir == trace.FromClient && strings.Contains(string(f.Raw), `"tools/call"`) {
+				if f := made.Events[i].Front; f != nil && f.Dir == trace.FromClient &&
+					strings.Contains(string(f.Raw), `"tools/call"`) {
 					f.Raw = []byte(strings.Replace(string(f.Raw), `"name":"`, `"name":"server1__`, 1))
 				}
 			}
 			traces = append(traces, made)
 		}
-		results := &report.Results{Results: []report.Result{{Scenario: "basic", Check: "x", Revision: "2025-11-25", Verdict: report.Pass}}}
+		results := &report.Results{
+			Results: []report.Result{{Scenario: "basic", Check: "x", Revision: "2025-11-25", Verdict: report.Pass}},
+		}
 		for _, r := range conformance.JudgeGateway(results, results, traces).Results {
 			require.NotEqual(t, report.Fail, r.Verdict, "%s: %s", r.ID(), r.Message)
 		}
@@ -369,7 +372,9 @@ func TestEachBugOfAGatewayIsNamed(t *testing.T) {
 			}
 			return true
 		}},
-		{"loses cancels", "cancels", "is lost on the way down", func(p *passing) bool { return p.up || p.m["method"] != "notifications/cancelled" }},
+		{"loses cancels", "cancels", "is lost on the way down", func(p *passing) bool {
+			return p.up || p.m["method"] != "notifications/cancelled"
+		}},
 		{"keeps the server's id in cancels", "cancels", "names", func(p *passing) bool {
 			if !p.up && p.m["method"] == "notifications/cancelled" {
 				set(p.m, "params", "requestId", "server-7")

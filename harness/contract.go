@@ -48,9 +48,20 @@ type serverVar struct {
 
 // context returns the part of the environment that MCP_CONFORMANCE_CONTEXT holds; setContext restores it.
 func (e *Env) context() contextVar {
-	v := contextVar{Scenario: scenarioName, Capabilities: e.Declare, Models: e.Model, Key: e.Key, Tools: e.Tools, Arguments: e.Arguments,
-		Prompts: e.Prompts, Resources: e.Resources, Prompt: e.Prompt, Decision: cmp.Or(e.Decision, Approve),
-		TimeoutMS: e.Timeout.Milliseconds(), GiveUp: e.Abandon}
+	v := contextVar{
+		Scenario:     scenarioName,
+		Capabilities: e.Declare,
+		Models:       e.Model,
+		Key:          e.Key,
+		Tools:        e.Tools,
+		Arguments:    e.Arguments,
+		Prompts:      e.Prompts,
+		Resources:    e.Resources,
+		Prompt:       e.Prompt,
+		Decision:     cmp.Or(e.Decision, Approve),
+		TimeoutMS:    e.Timeout.Milliseconds(),
+		GiveUp:       e.Abandon,
+	}
 	if e.Server != nil {
 		v.Server = &serverVar{e.Server[0], e.Server[1:]}
 	}

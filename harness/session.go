@@ -22,7 +22,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
-// session plays the cases with one client, in a bubble if possible. In real time it calls spoke for each message of the
+// session plays the cases with one client, in a bubble if possible. In real time it calls spoke for each message of
+// the
 // client. The trace is nil if ctx has ended.
 func (r *Runner) session(ctx context.Context, cases []Case, spoke func()) (*trace.Trace, error) {
 	if ctx.Err() != nil {
@@ -237,9 +238,12 @@ func (r *Runner) startFakes(
 	if revisions == nil {
 		revisions = []server.Revision{r.Revision}
 	}
-	f.server, err = server.Start(server.Options{Revisions: revisions, ListVersionsToModern: cases[0].ListVersionsToModern,
-		AnswerDiscover: cases[0].AnswerDiscover, Record: record, Seed: r.Seed, Listener: listeners[1], Prefix: prefix, MaxBody: largestBody,
-		IsPlantedSecret: leak.Planted(leak.PlantedKey).Holds}, tools...)
+	f.server, err = server.Start(
+		server.Options{Revisions: revisions, ListVersionsToModern: cases[0].ListVersionsToModern,
+			AnswerDiscover: cases[0].AnswerDiscover, Record: record, Seed: r.Seed, Listener: listeners[1], Prefix: prefix,
+			MaxBody:         largestBody,
+			IsPlantedSecret: leak.Planted(leak.PlantedKey).Holds},
+		tools...)
 	if err != nil {
 		f.model.Close()
 		return nil, err

@@ -160,8 +160,9 @@ func (e *Env) places(p place) func(string) string {
 	if e.port != "" {
 		listen = []string{listenPlace, e.listen(), portPlace, e.port}
 	}
-	known := strings.NewReplacer(append(listen, urlPlace, e.URL, configPlace, p.config, promptPlace, e.Prompt, keyPlace, e.Key,
-		homePlace, p.home, commandPlace, words.Quote(e.Server...), programPlace, program, argsPlace, string(raw))...)
+	known := strings.NewReplacer(
+		append(listen, urlPlace, e.URL, configPlace, p.config, promptPlace, e.Prompt, keyPlace, e.Key,
+			homePlace, p.home, commandPlace, words.Quote(e.Server...), programPlace, program, argsPlace, string(raw))...)
 	return func(text string) string {
 		return modelPlace.ReplaceAllStringFunc(known.Replace(text), func(place string) string {
 			_, name, _ := strings.Cut(strings.Trim(place, "{}"), ":")

@@ -23,6 +23,7 @@ type gatewayFlags struct {
 
 const defaultPath = "/mcp"
 
+//nolint:gocyclo // one flat list of cases, each a line or two
 func (c *runCommand) validateGateway() error {
 	switch {
 	case !c.Gateway && (len(c.Header) > 0 || c.Path != defaultPath):

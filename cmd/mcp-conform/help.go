@@ -68,6 +68,8 @@ func otherVars() map[string]string {
 			"their JSON; may be repeated.",
 		"list_requirements": "List the requirements of the specification: the checks that enforce each " +
 			"and the mutants that prove them, or why no check does.",
+		"tap_server":       "The server's URL, or its command after --.",
+		"verify_server":    "The server's URL, or its command after --.",
 		"tap_listen":       "Loopback address for the client, if the server has a URL (default: a free port).",
 		"tap_model":        "Pass on requests to the model at this base URL, too, and record them.",
 		"tap_model_listen": "Loopback address for requests to the model (default: a free port).",

@@ -1,4 +1,5 @@
-// Command mcp-conform judges MCP clients that answer sampling requests. It starts the client against a fake MCP server
+// Command mcp-conform judges MCP clients that answer sampling requests. It starts the client against a fake MCP
+// server
 // and a fake model, and reports what the client does right and wrong, with the messages that prove it.
 //
 // Here belong flags, their validation, exit codes and the wiring; what a run does is in the packages below the root.
@@ -97,8 +98,16 @@ func mainCode() int {
 }
 
 // kongWords replaces the words of package kong for a wrong value.
-var kongWords = strings.NewReplacer(" but got ", ", found ", "bool value must be true, 1, yes, false, 0 or no",
-	"expected true or false", "a valid 64 bit int", "a whole number", "expected duration", "expected a duration such as 30s")
+var kongWords = strings.NewReplacer(
+	" but got ",
+	", found ",
+	"bool value must be true, 1, yes, false, 0 or no",
+	"expected true or false",
+	"a valid 64 bit int",
+	"a whole number",
+	"expected duration",
+	"expected a duration such as 30s",
+)
 
 func run(ctx context.Context, args []string, s streams) int {
 	code := -1

@@ -18,7 +18,7 @@ import (
 
 type replayCommand struct {
 	Path   string   `arg:"" placeholder:"PATH" help:"A trace, a folder of traces, or a folder of run --out."`
-	Listen string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Loopback address to listen on (default: a free port)."`
+	Listen string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Loopback address (default: a free port)."`
 	Stdio  bool     `help:"Serve over standard input and output instead, until the client closes them."`
 	Ignore []string `sep:"none" placeholder:"MEMBER" help:"${replay_ignore}"`
 }
@@ -56,7 +56,12 @@ func (c *replayCommand) Run(ctx context.Context, s streams) error {
 	}
 	closed := srv.Close()
 	if uncalled := srv.Uncalled(); uncalled != nil {
-		fmt.Fprintf(s.err, "mcp-conform: recorded calls that were not made: %d; the first: %s\n", len(uncalled), uncalled[0])
+		fmt.Fprintf(
+			s.err,
+			"mcp-conform: recorded calls that were not made: %d; the first: %s\n",
+			len(uncalled),
+			uncalled[0],
+		)
 	}
 	if differs {
 		return &exitError{exitFailed, closed}
@@ -87,10 +92,10 @@ func (standardIO) Close() error                { return os.Stdin.Close() }
 
 type verifyCommand struct {
 	Path    string        `arg:"" placeholder:"PATH" help:"A trace, a folder of traces, or a folder of run --out."`
-	Server  []string      `arg:"" optional:"" placeholder:"URL|-- COMMAND" help:"The server: its URL, or its command after --."`
+	Server  []string      `arg:"" optional:"" placeholder:"URL|-- COMMAND" help:"${verify_server}"`
 	Ignore  []string      `sep:"none" placeholder:"MEMBER" help:"${verify_ignore}"`
 	Update  bool          `help:"Accept the differences: write them into the traces."`
-	Header  []string      `sep:"none" placeholder:"NAME=VALUE" help:"Add this header to each request, such as Authorization."`
+	Header  []string      `sep:"none" placeholder:"NAME=VALUE" help:"Add this header to each request."`
 	Timeout time.Duration `default:"1m" help:"Time limit of the whole session."`
 }
 
@@ -114,7 +119,11 @@ func (c *verifyCommand) Run(ctx context.Context, s streams, args arguments) erro
 	for _, difference := range found.Differences {
 		fmt.Fprintf(s.out, "DIFFERS  %s\n", difference)
 	}
-	compared := fmt.Sprintf("%s and %s of the server", counted(found.Requests, "response"), counted(found.Asks, "request"))
+	compared := fmt.Sprintf(
+		"%s and %s of the server",
+		counted(found.Requests, "response"),
+		counted(found.Asks, "request"),
+	)
 	switch n := len(found.Differences); {
 	case n == 0:
 		fmt.Fprintf(s.out, "ok: %s are as recorded\n", compared)
@@ -148,7 +157,8 @@ func (c *verifyCommand) options(command bool) (client.Options, error) {
 		}
 		header.Add(name, value)
 	}
-	isURL := len(c.Server) == 1 && (strings.HasPrefix(c.Server[0], "http://") || strings.HasPrefix(c.Server[0], "https://"))
+	isURL := len(c.Server) == 1 &&
+		(strings.HasPrefix(c.Server[0], "http://") || strings.HasPrefix(c.Server[0], "https://"))
 	switch {
 	case strings.Join(c.Server, "") == "" || !command && !isURL:
 		return client.Options{}, fmt.Errorf("expected the server's URL, or its command after --, found %q", c.Server)

@@ -40,8 +40,11 @@ func (c *runCommand) replayed(path string) (harness.Client, error) {
 	for _, t := range traces {
 		h := &t.Header
 		if h.Tapped {
-			return harness.Client{}, fmt.Errorf("--client %s: expected traces of a run: a server of ours did not take part in this "+
-				"session; use mcp-conform verify", c.Builtin)
+			return harness.Client{}, fmt.Errorf(
+				"--client %s: expected traces of a run: a server of ours did not take part in this "+
+					"session; use mcp-conform verify",
+				c.Builtin,
+			)
 		}
 		revisions = append(revisions, h.Revision)
 		for _, one := range h.Cases {

@@ -194,6 +194,7 @@ func (c *runCommand) sayWhatIsPlayed(s streams) {
 // client. GOMEMLIMIT replaces it.
 const softMemory = 192 << 20
 
+//nolint:gocyclo // one flat list of cases, each a line or two
 func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed *kong.Context) error {
 	if slices.Contains(args, "--") && strings.Join(c.Command, "") == "" {
 		return usage(errors.New("expected the client's command after --, found none: an empty variable?"))

@@ -270,8 +270,10 @@ func TestRulesThatNeverAnswerAreWarnedOf(t *testing.T) {
 	s, err := parseScript("s.yaml", []byte(text))
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		"s.yaml:9: warning: rule 4 never answers, since rule 2 answers all its requests: move it up, or limit rule 2 with times",
-		"s.yaml:14: warning: rule 7 never answers, since rule 6 answers all its requests: move it up, or limit rule 6 with times",
+		"s.yaml:9: warning: rule 4 never answers, since rule 2 answers all its requests: move it up, or limit rule 2 " +
+			"with times",
+		"s.yaml:14: warning: rule 7 never answers, since rule 6 answers all its requests: move it up, or limit rule 6 " +
+			"with times",
 	}, s.warnings)
 }
 

@@ -100,8 +100,21 @@ func runTelltale() int {
 
 func TestNoFileOfARunHoldsASecretOfTheEnvironment(t *testing.T) {
 	dir := t.TempDir()
-	cmd := exec.Command("mcp-conform", "run", "-v", "--scenario", "basic", "--scenario", "parallel", "--out", "out", "--report",
-		"html=a,junit=b,markdown=c,json=d,annotations=e,checks=f,text=g,badge=h", "--", "telltale")
+	cmd := exec.Command(
+		"mcp-conform",
+		"run",
+		"-v",
+		"--scenario",
+		"basic",
+		"--scenario",
+		"parallel",
+		"--out",
+		"out",
+		"--report",
+		"html=a,junit=b,markdown=c,json=d,annotations=e,checks=f,text=g,badge=h",
+		"--",
+		"telltale",
+	)
 	cmd.Dir = dir
 	cmd.Env = os.Environ()
 	for i := range mostPlanted {
@@ -120,7 +133,8 @@ func TestNoFileOfARunHoldsASecretOfTheEnvironment(t *testing.T) {
 			masked[i] = masked[i] || bytes.Contains(raw, []byte("$"+plantedName(i)))
 			inJSON, _ := json.Marshal(planted(i))
 			in64 := base64.StdEncoding.EncodeToString([]byte("user:" + planted(i)))
-			for _, form := range []string{planted(i), strings.Trim(string(inJSON), `"`), url.QueryEscape(planted(i)), in64[8:28]} {
+			forms := []string{planted(i), strings.Trim(string(inJSON), `"`), url.QueryEscape(planted(i)), in64[8:28]}
+			for _, form := range forms {
 				require.NotContains(t, string(raw), form, "%s holds secret %d", path, i)
 			}
 		}

@@ -116,7 +116,11 @@ func (c *showCommand) findings() (func(revision string) sequence.Options, error)
 		options[r.Revision] = o
 	}
 	if len(options) == 0 {
-		return nil, fmt.Errorf("--check: no result of %q; %s", c.Check, hint(c.Check, slices.Compact(known), "see the report"))
+		return nil, fmt.Errorf(
+			"--check: no result of %q; %s",
+			c.Check,
+			hint(c.Check, slices.Compact(known), "see the report"),
+		)
 	}
 	return func(revision string) sequence.Options {
 		o, found := options[revision]

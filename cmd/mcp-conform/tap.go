@@ -21,7 +21,7 @@ import (
 
 type tapCommand struct {
 	Out         string   `required:"" placeholder:"DIR" help:"Folder for a trace of each session."`
-	Server      []string `arg:"" optional:"" passthrough:"" placeholder:"URL|-- COMMAND" help:"The server: its URL, or its command after --."`
+	Server      []string `arg:"" optional:"" passthrough:"" placeholder:"URL|-- COMMAND" help:"${tap_server}"`
 	Listen      string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"${tap_listen}"`
 	Model       string   `placeholder:"URL" help:"${tap_model}"`
 	ModelListen string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"${tap_model_listen}"`

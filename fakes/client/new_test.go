@@ -135,7 +135,10 @@ func TestTheErrorOfACallWrapsTheCause(t *testing.T) {
 
 func TestAnUnusedAnswerOfAScriptFailsTheTest(t *testing.T) {
 	test := &failures{}
-	client.New(test, client.Options{Handler: handler(t), Sampling: client.Script(test, client.Text("a"), client.Text("b"))})
+	client.New(
+		test,
+		client.Options{Handler: handler(t), Sampling: client.Script(test, client.Text("a"), client.Text("b"))},
+	)
 	test.end()
 	require.Equal(t, []string{"expected 2 requests, as the script has answers, found 0"}, test.said)
 }

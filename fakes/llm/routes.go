@@ -114,7 +114,8 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 		"%s %s is not served: %s", r.Method, r.URL.Path, served(r.URL.Path))}
 }
 
-// served names the pattern that ends like a path, whose base URL is probably wrong, or else those below its base URL, or
+// served names the pattern that ends like a path, whose base URL is probably wrong, or else those below its base URL,
+// or
 // the base URLs.
 func served(path string) string {
 	var patterns, bases []string
@@ -164,7 +165,8 @@ func (s *Server) hasKey(r *http.Request) bool {
 	return false
 }
 
-// foreign returns the host or the origin for which a request is refused: a page in a browser must not reach the server.
+// foreign returns the host or the origin for which a request is refused: a page in a browser must not reach the
+// server.
 // It is "" for others.
 func (s *Server) foreign(r *http.Request) string {
 	if s.options.Exposed {

@@ -192,7 +192,12 @@ func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 		s.journal.misses++
 	}
 	s.mu.Unlock()
-	e := &Error{Status: http.StatusNotFound, Code: "no_rule_matches", Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
+	e := &Error{
+		Status:  http.StatusNotFound,
+		Code:    "no_rule_matches",
+		Message: why.Error(),
+		Header:  http.Header{"X-Should-Retry": {"false"}},
+	}
 	return outcome{Answer: codec.EncodeError(e.At(x.url))}
 }
 

@@ -148,7 +148,8 @@ func (e *Entry) fitted(rs *report.Results) (*Entry, []string) {
 	return &fit, changes
 }
 
-// refit gives the entry the messages and cases of the survey. It keeps those of the old entry that do not occur if some
+// refit gives the entry the messages and cases of the survey. It keeps those of the old entry that do not occur if
+// some
 // does not show every one.
 func (e *Entry) refit(old *Entry, s *survey, some bool) (changes []string) {
 	if len(s.failing) == 0 {
@@ -159,8 +160,14 @@ func (e *Entry) refit(old *Entry, s *survey, some bool) (changes []string) {
 	case some && old.pinned():
 		e.Messages, gone = slices.Concat(old.Messages, more), nil
 	case some:
-		gone = slices.DeleteFunc(gone, func(m string) bool { return (&Entry{Messages: s.messages}).missing([]string{m}) != nil })
-		e.Messages = slices.DeleteFunc(include(old.Messages, s.messages...), func(m string) bool { return slices.Contains(gone, m) })
+		gone = slices.DeleteFunc(
+			gone,
+			func(m string) bool { return (&Entry{Messages: s.messages}).missing([]string{m}) != nil },
+		)
+		e.Messages = slices.DeleteFunc(
+			include(old.Messages, s.messages...),
+			func(m string) bool { return slices.Contains(gone, m) },
+		)
 	case len(more)+len(gone) > 0:
 		e.Messages = s.messages
 	}

@@ -62,7 +62,11 @@ func (rs *Results) baseline(b *bytes.Buffer, o TextOptions) {
 		fmt.Fprintf(b, "\n%s  %s\n      %s\n", paint("BASELINE", Fail, o), place, wrapped(p.Kind+": "+p.Message, 6))
 	}
 	if n := rs.Baseline.Unpinned; n > 0 {
-		fmt.Fprintf(b, "\nnote: %d entries of the baseline name no cases, so that a new failure with an old message counts as known: "+
-			"mcp-conform baseline RESULTS --update adds them\n", n)
+		fmt.Fprintf(
+			b,
+			"\nnote: %d entries of the baseline name no cases, so that a new failure with an old message counts as known: "+
+				"mcp-conform baseline RESULTS --update adds them\n",
+			n,
+		)
 	}
 }

@@ -43,8 +43,11 @@ func TestARevisionThatSaysSomethingElseHasALineOfItsOwn(t *testing.T) {
 		result("basic/a", "2025-11-25", report.Must, report.Fail, "expected 2, found 1"),
 		result("basic/a", "2026-07-28", report.Must, report.Fail, "expected a model, found none")}}
 	rs.Count()
-	require.Contains(t, string(report.Text(rs, report.TextOptions{})),
-		"FAIL  basic/a   2025-11-25 2026-07-28\n      expected 2, found 1\n      2026-07-28: expected a model, found none\n")
+	require.Contains(
+		t,
+		string(report.Text(rs, report.TextOptions{})),
+		"FAIL  basic/a   2025-11-25 2026-07-28\n      expected 2, found 1\n      2026-07-28: expected a model, found none\n",
+	)
 }
 
 func TestEachKindOfDifferenceIsAFinding(t *testing.T) {
@@ -68,7 +71,11 @@ func TestEachKindOfDifferenceIsAFinding(t *testing.T) {
 		}
 	}
 	short := string(report.Text(rs, report.TextOptions{}))
-	require.Contains(t, short, "FAIL  2 more, with -v: always/model-was-given (kind-9), always/model-was-given (kind-10)\n")
+	require.Contains(
+		t,
+		short,
+		"FAIL  2 more, with -v: always/model-was-given (kind-9), always/model-was-given (kind-10)\n",
+	)
 	require.NotContains(t, short, "FAIL  always/model-was-given (kind-9)")
 	require.Contains(t, string(report.Text(rs, report.TextOptions{Verbose: true})), "kind-9")
 }

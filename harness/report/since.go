@@ -36,7 +36,8 @@ func failing(rs *Results, strict, same bool) (failed, judged map[place]bool) {
 	failed, judged = map[place]bool{}, map[place]bool{}
 	for i := range rs.Results {
 		r := rs.Results[i]
-		if r.Verdict == HarnessError || r.Verdict == Unsupported || r.Prerequisite != "" || !same && slices.Contains(everyCase, r.Scenario) {
+		if r.Verdict == HarnessError || r.Verdict == Unsupported || r.Prerequisite != "" ||
+			!same && slices.Contains(everyCase, r.Scenario) {
 			continue
 		}
 		judged[place{r.ID(), "", r.Revision}] = true

@@ -37,7 +37,8 @@ func ParseAtMost(raw []byte, values int) (*Node, error) {
 	return nil, ErrTooMany
 }
 
-// Validate returns nil for one JSON value. Valid JSON with more levels than encoding/json reads gets an error of its own.
+// Validate returns nil for one JSON value. Valid JSON with more levels than encoding/json reads gets an error of its
+// own.
 func Validate(raw []byte) error {
 	var whole json.RawMessage
 	switch err := json.Unmarshal(raw, &whole); {

@@ -15,8 +15,9 @@ type model struct {
 	event   int // in the trace
 }
 
-// Models returns the requests to the model that the client made for what the server asked nth in a call, in order. They
-// came while it was open. Of several that were open, it is the last one whose texts a request has, or else the last one.
+// Models returns the requests to the model that the client made for what the server asked nth in a call, in order.
+// They came while it was open. Of several that were open, it is the last one whose texts a request has, or else the
+// last one.
 func (r *Recording) Models(c *Call, nth int) []*trace.ModelRequest {
 	var all []*trace.ModelRequest
 	for _, m := range r.models {

@@ -101,6 +101,8 @@ const maxName = 60
 
 // nameBefore returns the name that the operator at a place follows, without quotes, spaces and a type. A comma follows
 // the name of an argument, which has quotes; > the name of an element.
+//
+//nolint:gocyclo // one flat list of cases, each a line or two
 func nameBefore(text string, at int) string {
 	end := at
 	switch operator := text[at]; {

@@ -1,5 +1,6 @@
-// Package solid packs similar texts into one small archive. Deflate finds repetitions within 32 KiB only; recordings of
-// one conversation in several wire formats repeat each other much further back. So Pack first replaces long repetitions,
+// Package solid packs similar texts into one small archive. Deflate finds repetitions within 32 KiB only; recordings
+// of one conversation in several wire formats repeat each other much further back. So Pack first replaces long
+// repetitions,
 // at any distance, by references, and deflates the rest.
 package solid
 
@@ -48,7 +49,8 @@ func Pack(files map[string][]byte) []byte {
 	return packed.Bytes()
 }
 
-// references returns the text as its literals, behind their length, and the references between them: how many literals
+// references returns the text as its literals, behind their length, and the references between them: how many
+// literals
 // come before, the distance (0: as before) and the length.
 func references(text []byte) []byte {
 	var literals, out []byte
@@ -90,6 +92,8 @@ func references(text []byte) []byte {
 }
 
 // Unpack returns the files of an archive by name.
+//
+//nolint:gocyclo // one flat list of cases, each a line or two
 func Unpack(archive []byte) (map[string][]byte, error) {
 	r := &reader{Reader: bufio.NewReader(flate.NewReader(bytes.NewReader(archive)))}
 	type file struct {

@@ -10,7 +10,10 @@ import (
 
 func TestCutterCutsAtEmptyLines(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\r"} {
-		stream := []byte("id: 1" + end + "data: a" + end + end + ": comment" + end + end + "data: b" + end + "data: c" + end + end + "data: cut")
+		stream := []byte(
+			"id: 1" + end + "data: a" + end + end + ": comment" + end + end +
+				"data: b" + end + "data: c" + end + end + "data: cut",
+		)
 		for size := 1; size <= len(stream); size++ {
 			var c Cutter
 			var data []string

@@ -191,6 +191,7 @@ func (s *session) open(is func(*call) bool) *call {
 	return nil
 }
 
+//nolint:gocyclo // one flat list of cases, each a line or two
 func (s *session) toClient(e *trace.Event, m *trace.Message, ends map[string]json.RawMessage) *call {
 	f := e.Frame
 	var of *call

@@ -64,7 +64,8 @@ func (r *Recording) add(e trace.Event) {
 	r.events = append(r.events, e)
 }
 
-// Traces returns a trace for each session so far, in the order of their beginnings. A message belongs to the call of a
+// Traces returns a trace for each session so far, in the order of their beginnings. A message belongs to the call of
+// a
 // tool that it was exchanged for, a request to the model to the sampling request whose texts it has.
 func (r *Recording) Traces() []*trace.Trace {
 	r.mu.Lock()
@@ -89,7 +90,8 @@ type session struct {
 	cases
 }
 
-// split splits the frames by session. An initialize request comes before its session has an id: it belongs to the next
+// split splits the frames by session. An initialize request comes before its session has an id: it belongs to the
+// next
 // session that begins.
 func split(events []trace.Event) []*session {
 	var all []*session
@@ -155,7 +157,8 @@ func Number(t *trace.Trace) {
 	}
 }
 
-// shareModel gives each model exchange to the session that has the sampling request it is for, or else to the one that
+// shareModel gives each model exchange to the session that has the sampling request it is for, or else to the one
+// that
 // was last active.
 func shareModel(sessions []*session, events []trace.Event) []*session {
 	if len(sessions) == 0 && len(events) > 0 {
@@ -218,7 +221,8 @@ type answer struct {
 
 func (a *answer) add(e trace.Event) { a.data, a.at = append(a.data, e.Chunk.Data...), e.At }
 
-// finish corrects the end of an answer that came whole: the client may have gone on, and hung up, before the end was seen.
+// finish corrects the end of an answer that came whole: the client may have gone on, and hung up, before the end was
+// seen.
 func (a *answer) finish(e *trace.Event) {
 	if reply, err := llm.DecodeReply(a.dialect, a.data); err != nil || !reply.Complete {
 		return

@@ -80,7 +80,8 @@ func behind(t *testing.T, handler http.HandlerFunc) (string, *frames) {
 }
 
 func TestAStreamPassesByteForByte(t *testing.T) {
-	const stream = "\ufeff: hello\r\n\r\nid: 1\ndata: {\"id\":7,\ndata: \"result\":{}}\n\nretry: 5\nid: 2\ndata:\n\ndata: cut"
+	const stream = "\ufeff: hello\r\n\r\nid: 1\ndata: {\"id\":7,\ndata: \"result\":{}}\n\n" +
+		"retry: 5\nid: 2\ndata:\n\ndata: cut"
 	base, seen := behind(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		w.Header().Set("Mcp-Session-Id", "s1")
@@ -151,9 +152,12 @@ func TestForeignHostsAreRefused(t *testing.T) {
 func BenchmarkTap(b *testing.B) {
 	for _, tapped := range []bool{false, true} {
 		b.Run(map[bool]string{false: "direct", true: "tapped"}[tapped], func(b *testing.B) {
-			srv, err := server.Start(server.Options{}, server.Tool{Name: "quiz", Handler: func(s *server.Session) (any, error) {
-				return server.As[server.Answer](s.Sample(s.Ask("?")))
-			}})
+			srv, err := server.Start(
+				server.Options{},
+				server.Tool{Name: "quiz", Handler: func(s *server.Session) (any, error) {
+					return server.As[server.Answer](s.Sample(s.Ask("?")))
+				}},
+			)
 			require.NoError(b, err)
 			defer srv.Close()
 			at := srv.URL

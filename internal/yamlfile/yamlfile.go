@@ -1,4 +1,5 @@
-// Package yamlfile decodes YAML files strictly. Its errors name file, line and column, and show the place with a caret.
+// Package yamlfile decodes YAML files strictly. Its errors name file, line and column, and show the place with a
+// caret.
 package yamlfile
 
 import (
@@ -55,8 +56,15 @@ var (
 	// mixed matches its message about nodes of different kinds, such as a text in place of a list.
 	mixed = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
 	// nodeWords are our words for kinds of nodes.
-	nodeWords = map[string]string{"string": "a text", "sequence": "a list", "mapping": "a mapping", "int": "a whole number",
-		"float": "a number", "boolean": "true or false", "null": "nothing"}
+	nodeWords = map[string]string{
+		"string":   "a text",
+		"sequence": "a list",
+		"mapping":  "a mapping",
+		"int":      "a whole number",
+		"float":    "a number",
+		"boolean":  "true or false",
+		"null":     "nothing",
+	}
 )
 
 // syntaxError describes invalid YAML, a wrong type or an unknown member.

@@ -35,7 +35,11 @@ func judge(t *testing.T, c harness.Client, file, counts string) {
 var everything = []conformance.Option{conformance.In(conformance.AllRevisions()...), conformance.Skip("malformed")}
 
 func TestCorrectClient(t *testing.T) {
-	column := &matrix.Column{Name: "go-sdk", Language: "Go", Version: need.Built(t, "github.com/modelcontextprotocol/go-sdk")}
+	column := &matrix.Column{
+		Name:     "go-sdk",
+		Language: "Go",
+		Version:  need.Built(t, "github.com/modelcontextprotocol/go-sdk"),
+	}
 	need.InMatrix(t, column, gosdk.Client(asking), "testdata/correct.yaml", "45 known, 87 not applicable", everything...)
 }
 
@@ -61,10 +65,12 @@ func TestProcessOverStdio(t *testing.T) {
 // The handler decodes the model's answer into the SDK's result and returns it.
 func TestClientWithTheSDKsTypesAlone(t *testing.T) {
 	client := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
-		return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(ctx context.Context, req *sampleRequest) (*sampleResult,
-			error) {
-			return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
-		}}
+		return &mcp.ClientOptions{
+			CreateMessageWithToolsHandler: func(ctx context.Context, req *sampleRequest) (*sampleResult,
+				error) {
+				return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
+			},
+		}
 	})
 	need.Baseline(t, client, "testdata/types-alone.yaml", "50 known, 69 not applicable, 11 unsupported",
 		conformance.Skip("malformed"))

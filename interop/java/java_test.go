@@ -17,7 +17,13 @@ func TestClient(t *testing.T) {
 	need.File(t, "target/lib", "run mvn compile dependency:copy-dependencies in interop/java")
 	column := &matrix.Column{Name: "MCP Java SDK", Language: "Java", Init: "java",
 		Version: need.Locked(t, "pom.xml", `<artifactId>mcp</artifactId>\s*<version>(.*)</version>`)}
-	need.InMatrix(t, column, harness.Command("java", "-XX:TieredStopAtLevel=1", "-cp", "target/classes:target/lib/*", "Adapter"),
-		"testdata/client.yaml", "5 known, 35 not applicable", conformance.In(server.V20251125),
-		conformance.Only("declare", "basic", "tool-use", "balance", "loop", "consent", "provider-errors"))
+	need.InMatrix(
+		t,
+		column,
+		harness.Command("java", "-XX:TieredStopAtLevel=1", "-cp", "target/classes:target/lib/*", "Adapter"),
+		"testdata/client.yaml",
+		"5 known, 35 not applicable",
+		conformance.In(server.V20251125),
+		conformance.Only("declare", "basic", "tool-use", "balance", "loop", "consent", "provider-errors"),
+	)
 }

@@ -64,7 +64,11 @@ var Features = []Feature{
 	{ID: "histories", Tools: true, Title: "refuses histories that the specification forbids",
 		Checks: []string{"balance/missing-result", "balance/no-result", "balance/late-result", "balance/trailing-use",
 			"balance/mixed-content", "balance/orphan-result", "balance/duplicate-use-id"}},
-	{ID: "cancels", Title: "ends the work of a cancelled request", Checks: []string{"cancel/stops-work", "cancel/no-answer"}},
+	{
+		ID:     "cancels",
+		Title:  "ends the work of a cancelled request",
+		Checks: []string{"cancel/stops-work", "cancel/no-answer"},
+	},
 	{ID: "odd-cancels", Title: "ignores cancels of nothing",
 		Checks: []string{"cancel/unknown-id", "cancel/finished-id", "cancel/malformed-cancel"}},
 	{ID: "failures", Title: "makes an error of a model's failure",

@@ -75,8 +75,8 @@ func TestAFeatureFailsOnlyIfTheSDKIsToBlame(t *testing.T) {
 
 const introduction = `# Which SDK does what with sampling
 
-Made of the results of the tests in [interop](../interop), which judge an adapter on each SDK: as short as its users would
-write it. A feature of a row works if all checks that tell of it pass. Versions are those of the lock files.
+Made of the results of the tests in [interop](../interop), which judge an adapter on each SDK: as short as its users
+would write it. A feature of a row works if all checks that tell of it pass. Versions are those of the lock files.
 
 - **yes**: it works.
 - **no**: it does not, because of the SDK. The number leads to the checks that show it, the reason, and the command.

@@ -63,17 +63,29 @@ const (
 
 // The differences between a sampling request and the client's request to the model.
 var (
-	lostResult = newKind("lost-result", "the conversion stops after the first tool_result of a message, or joins all of "+
-		"them", "Map every tool_result block, not only the first, to a provider message: with OpenAI, one tool message "+
-		"each; with Anthropic, all at the beginning of the next user message.", requirements.Balance...)
+	lostResult = newKind(
+		"lost-result",
+		"the conversion stops after the first tool_result of a message, or joins all of "+
+			"them",
+		"Map every tool_result block, not only the first, to a provider message: with OpenAI, one tool message "+
+			"each; with Anthropic, all at the beginning of the next user message.",
+		requirements.Balance...)
 	extraResult = newKind("extra-result", "a result is sent in two forms, or the client adds results of its own",
 		"Send one result for each tool use, under its id.", requirements.Balance...)
-	changedResult = newKind("changed-result", "results are assigned by position, cut, or written in a form that loses a "+
-		"part", "Send the whole content of each tool_result under the id of its own tool use. A label or JSON around it is "+
-		"fine.", requirements.Balance...)
+	changedResult = newKind(
+		"changed-result",
+		"results are assigned by position, cut, or written in a form that loses a "+
+			"part",
+		"Send the whole content of each tool_result under the id of its own tool use. A label or JSON around it is "+
+			"fine.",
+		requirements.Balance...)
 	misnamedResult = newKind("misnamed-result", replacedNames, "Name the tool in a result as in its tool use.")
-	lostError      = newKind("lost-error", "the provider has no flag for a failed tool, or only the text of a result is "+
-		"copied", `Set the provider's flag, such as is_error with Anthropic. If it has none, begin the result with "Error:".`)
+	lostError      = newKind(
+		"lost-error",
+		"the provider has no flag for a failed tool, or only the text of a result is "+
+			"copied",
+		`Set the provider's flag, such as is_error with Anthropic. If it has none, begin the result with "Error:".`,
+	)
 	addedError = newKind("added-error", "the flag is set for every result, or for one without content",
 		"Mark a result as an error only if its isError is true.")
 
@@ -85,19 +97,32 @@ var (
 	extraMedia = newKind("extra-media", "media of another message or result are sent again",
 		"Send each image and audio block once, where the server sent it.")
 
-	lostText = newKind("lost-text", "only the first block of a message is mapped, texts beside tool uses are dropped, or "+
-		"the history is cut", "Map every block of every message, in order.", messageSchema...)
+	lostText = newKind(
+		"lost-text",
+		"only the first block of a message is mapped, texts beside tool uses are dropped, or "+
+			"the history is cut",
+		"Map every block of every message, in order.",
+		messageSchema...)
 	changedText = newKind("changed-text", "texts are trimmed, cut, or encoded anew",
 		"Pass each text on unchanged. The client's own words belong before or around it.")
 	extraText = newKind("extra-text", "the client puts messages of its own into the history, or sends one twice",
 		"Put the client's own messages before the conversation. Send each message of the server once.", oneRequest)
-	foreignText = newKind("foreign-text", "one history is kept for all requests, or the host's own conversation is added "+
-		"to each", "Build the model request from the messages of the current request alone. Keep no history between "+
-		"requests.", oneRequest)
+	foreignText = newKind(
+		"foreign-text",
+		"one history is kept for all requests, or the host's own conversation is added "+
+			"to each",
+		"Build the model request from the messages of the current request alone. Keep no history between "+
+			"requests.",
+		oneRequest,
+	)
 	changedRole = newKind("changed-role", "a message is lost, or roles are assigned by position",
 		"Map every message, the user's to the provider's user and the assistant's to its assistant.", messageSchema...)
-	changedOrder = newKind("changed-order", "texts, media and tool uses of a message are collected apart, or messages are "+
-		"sorted", "Map the messages, and the blocks of each, in their order.", messageSchema...)
+	changedOrder = newKind(
+		"changed-order",
+		"texts, media and tool uses of a message are collected apart, or messages are "+
+			"sorted",
+		"Map the messages, and the blocks of each, in their order.",
+		messageSchema...)
 	flatHistory = newWarning("flat-history", "the client writes the whole history as one prompt",
 		"Send each message under its own role.")
 
@@ -111,9 +136,12 @@ var (
 		check.ToolUseSchema...)
 	sharedID = newKind("shared-id", "ids are made from the tool's name, or from a counter that starts anew",
 		"Keep the id of each tool use, or generate one that no other has.", check.ToolUseSchema...)
-	roundedNumber = newWarning("rounded-number", "numbers are read as doubles, as JavaScript's JSON.parse and Go's any do",
+	roundedNumber = newWarning(
+		"rounded-number",
+		"numbers are read as doubles, as JavaScript's JSON.parse and Go's any do",
 		"Keep big integers with a parser for them in JavaScript, with json.Number or json.RawMessage in Go. Python's parser "+
-			"keeps them.")
+			"keeps them.",
+	)
 
 	lostTool = newKind("lost-tool", "the client limits the number of tools, or skips those with odd names or schemas",
 		"Offer the model every tool of the request, or return an error.")
@@ -127,9 +155,13 @@ var (
 	lostChoice = newKind("lost-tool-choice", "toolChoice is not passed on, or not in the provider's term",
 		`Send the provider's term. For required it is "required" to OpenAI, {"type":"any"} to Anthropic, ANY to Gemini. `+
 			`For none it is "none", {"type":"none"}, NONE, or no tools.`, choiceModes...)
-	refusedRequest = newKind("refused-request", "tools, a tool choice or a parameter are sent in MCP's form, or in that "+
-		"of another provider", "Send tools, tool choice and parameters in the provider's form, and what it accepts of a "+
-		"schema. Omit what it refuses, such as metadata.")
+	refusedRequest = newKind(
+		"refused-request",
+		"tools, a tool choice or a parameter are sent in MCP's form, or in that "+
+			"of another provider",
+		"Send tools, tool choice and parameters in the provider's form, and what it accepts of a "+
+			"schema. Omit what it refuses, such as metadata.",
+	)
 	invalidRequest = newKind("invalid-request", "a block or a flag is written in another form than that of the provider",
 		"Build the request to the model from the provider's types.")
 )
@@ -144,9 +176,13 @@ var extraBlock = map[dialect.BlockType]*kind{dialect.Text: extraText, dialect.Ot
 
 // The differences between the model's reply and the client's result.
 var (
-	unsaidUse = newKind("lost-tool-use", "only the first tool call of a reply is converted, or fragments of a stream are "+
-		"joined without regard to the index of their call", "Return every tool call of the reply, whatever the finish "+
-		"reason is. In a stream keep one call for each index, and read to the end.", check.ToolUseSchema...)
+	unsaidUse = newKind(
+		"lost-tool-use",
+		"only the first tool call of a reply is converted, or fragments of a stream are "+
+			"joined without regard to the index of their call",
+		"Return every tool call of the reply, whatever the finish "+
+			"reason is. In a stream keep one call for each index, and read to the end.",
+		check.ToolUseSchema...)
 	addedUse = newKind("extra-tool-use", "a call is read twice, such as from the fragments and from the end of a stream",
 		"Return each tool call of the reply once.", check.ToolUseSchema...)
 	renamedUse = newKind("changed-name", replacedNames+", or the client takes the most similar tool",
@@ -159,15 +195,22 @@ var (
 		"Return every text of the reply, also beside tool uses.")
 	addedText = newKind("extra-text", "the client adds words of its own, or repeats what a stream sent before",
 		"Return the texts of the reply alone.")
-	rewrittenText = newKind("changed-text", "texts are trimmed or cut, or fragments of a stream are lost or decoded apart",
-		"Join the fragments of a text as bytes, and pass it on unchanged.")
+	rewrittenText = newKind(
+		"changed-text",
+		"texts are trimmed or cut, or fragments of a stream are lost or decoded apart",
+		"Join the fragments of a text as bytes, and pass it on unchanged.",
+	)
 	toldThinking = newKind("extra-thinking", "the provider's reasoning is joined with the answer",
 		"Leave thinking out of the result. MCP has no block for it.")
 	exchangedOrder = newKind("changed-order", "texts and tool uses of a reply are collected apart",
 		"Return the blocks of the reply in their order.")
 	otherMedia = newKind("changed-media", "images and audio of a reply are left out, or converted",
 		"Return images and audio as they are, with their type.")
-	falseReason = newKind("changed-stop-reason", "every end becomes endTurn, or words of the provider are mapped to the "+
-		"wrong reason", "Set stopReason to toolUse if the result has a tool_use block. Map the provider's other words, and "+
-		"pass on those that MCP does not have.")
+	falseReason = newKind(
+		"changed-stop-reason",
+		"every end becomes endTurn, or words of the provider are mapped to the "+
+			"wrong reason",
+		"Set stopReason to toolUse if the result has a tool_use block. Map the provider's other words, and "+
+			"pass on those that MCP does not have.",
+	)
 )

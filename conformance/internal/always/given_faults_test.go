@@ -83,29 +83,54 @@ var faults = []given{
 		`{"id":"a2","input":{"city":"Paris"},"name":"t_get_weather","type":"tool_use"},{"text":"Let m` +
 			`e look.","type":"text"}`,
 	}},
-	{name: "texts before images", kind: "changed-order", path: `expected the text "And this?" of the user behind image of ` +
-		`type image/png, 3 bytes in the model request, found it before that`, params: twoPictures, dialect: chat,
+	{
+		name: "texts before images",
+		kind: "changed-order",
+		path: `expected the text "And this?" of the user behind image of ` +
+			`type image/png, 3 bytes in the model request, found it before that`,
+		params:  twoPictures,
+		dialect: chat,
 		edits: edits{
 			`{"image_url":{"url":"data:image/png;base64,AAEC"},"type":"image_url"},{"text":"And this?","type":"text"},`,
 			`{"text":"And this?","type":"text"},{"image_url":{"url":"data:image/png;base64,AAEC"},"type":"image_url"},`,
-		}},
-	{name: "messages sorted by role", kind: "changed-order", path: `found it before that`, params: askedTwice, dialect: chat,
+		},
+	},
+	{
+		name:    "messages sorted by role",
+		kind:    "changed-order",
+		path:    `found it before that`,
+		params:  askedTwice,
+		dialect: chat,
 		edits: edits{
 			`{"content":"Two.","role":"assistant"},`,
 			``,
 			`And in Paris?","role":"user"}`,
 			`And in Paris?","role":"user"},{"content":"Two.","role":"assistant"}`,
-		}},
-	{name: "a tool's title in place of its name", kind: "changed-tool-use", path: `a use of t_get_weather, as the tool ` +
-		`get.weather is offered in the model request, found one of w__get_weather`, dialect: chat, edits: edits{
-		`"name":"t_get_weather"},"id":"a1"`,
-		`"name":"w__get_weather"},"id":"a1"`,
-	}},
-	{name: "a property of a long schema is not required", kind: "changed-schema", path: `required: "city, unit" in the ` +
-		`model request, found required: "city"`, params: longSchema, dialect: chat, edits: edits{
-		`"required":["unit","city"]`,
-		`"required":["city"]`,
-	}},
+		},
+	},
+	{
+		name: "a tool's title in place of its name",
+		kind: "changed-tool-use",
+		path: `a use of t_get_weather, as the tool ` +
+			`get.weather is offered in the model request, found one of w__get_weather`,
+		dialect: chat,
+		edits: edits{
+			`"name":"t_get_weather"},"id":"a1"`,
+			`"name":"w__get_weather"},"id":"a1"`,
+		},
+	},
+	{
+		name: "a property of a long schema is not required",
+		kind: "changed-schema",
+		path: `required: "city, unit" in the ` +
+			`model request, found required: "city"`,
+		params:  longSchema,
+		dialect: chat,
+		edits: edits{
+			`"required":["unit","city"]`,
+			`"required":["city"]`,
+		},
+	},
 	{name: "an image is cut", kind: "changed-media", path: `messages[6].content[1]`, dialect: chat, edits: edits{
 		`AAECAwQF`,
 		`AAEC`,
@@ -350,8 +375,13 @@ var faults = []given{
 			`"See this:"`,
 			`"The tools said: unknown place\nSee this:"`,
 		}},
-	{name: "two images of a result change places", kind: "changed-order", path: `image of type image/png, 6 bytes behind ` +
-		`image of type image/png, 3 bytes in the model request, found it before that`, params: picturesShown, dialect: chat,
+	{
+		name: "two images of a result change places",
+		kind: "changed-order",
+		path: `image of type image/png, 6 bytes behind ` +
+			`image of type image/png, 3 bytes in the model request, found it before that`,
+		params:  picturesShown,
+		dialect: chat,
 		edits: edits{
 			`AAEC"`,
 			`X"`,
@@ -359,5 +389,6 @@ var faults = []given{
 			`AAEC"`,
 			`X"`,
 			`AAECAwQF"`,
-		}},
+		},
+	},
 }

@@ -34,14 +34,23 @@ func TestProgressRises(t *testing.T) {
 		s.Trace.Header.Transport = trace.Stdio
 		reports(`"a"`, "2", `"a"`, "1")(s)
 	}
-	judges(t, "progress-rises", "basic/question",
+	judges(
+		t,
+		"progress-rises",
+		"basic/question",
 		legacy(passes("rising progress", reports(`"a"`, "0.5", `"a"`, "1e0", `"a"`, "2"))),
 		legacy(fails("the same twice", reports(`"a"`, "1", `"a"`, "1.0"), `above 1 under the token "a", found 1.0`)),
 		legacy(fails("the token of another request", func(s *session) {
 			s.Asks(json.RawMessage(`{"_meta":{"progressToken":"b"},` + string(jsonvalue.Marshal(asked))[1:]))
 			reports(`"a"`, "1", `"a"`, "1")(s)
 		}, `found 1; nothing came under the token "b" of another open request`)),
-		legacy(warns("lower progress over HTTP, where POSTs overtake", reports(`"a"`, "2", `"a"`, "1"), `above 2 under the token "a", found 1`)),
+		legacy(
+			warns(
+				"lower progress over HTTP, where POSTs overtake",
+				reports(`"a"`, "2", `"a"`, "1"),
+				`above 2 under the token "a", found 1`,
+			),
+		),
 		legacy(fails("lower progress over stdio", overStdio, "found 1")),
 		legacy(fails("a string", reports(`"a"`, `"half"`), `found "half"`)),
 		legacy(passes("progress of no request, which progress-tokens judges", reports(`"b"`, "1", `"b"`, "1"))),

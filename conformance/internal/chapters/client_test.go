@@ -107,7 +107,12 @@ func TestAClientThatDropsThePathOfTheURLIsToldSo(t *testing.T) {
 func TestAClientThatIsTurnedDownIsShownWhy(t *testing.T) {
 	s := tracetest.Unconnected(t, clientCatalogue, server.V20260728, dialect.Native, "basic/question")
 	s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
-	s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Method is missing"}}`)
+	s.Frame(
+		"",
+		trace.ToClient,
+		400,
+		`{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Method is missing"}}`,
+	)
 	s.Ends(trace.Process{ExitCode: 1, Stderr: "node:internal:1\n" + strings.Repeat("line\n", 20) +
 		"Error: Cannot find module\n" + strings.Repeat("  at there\n", 20) + "the last line\n", Stdout: "hello\n"})
 	frames := s.Result("client/connects").Evidence
@@ -225,8 +230,12 @@ func TestHowTheClientEnds(t *testing.T) {
 	closed.Asks(tracetest.Asking(tracetest.WhenOpen))
 	disconnects(time.Second)(closed)
 	stuck := closed.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly")
-	require.Contains(t, stuck.Message, "it was still running after 1m0s and was ended; the server closed its stream, and no "+
-		"GET with Last-Event-ID asked for the rest (see transport/reconnects)")
+	require.Contains(
+		t,
+		stuck.Message,
+		"it was still running after 1m0s and was ended; the server closed its stream, and no "+
+			"GET with Last-Event-ID asked for the rest (see transport/reconnects)",
+	)
 	require.Contains(t, stuck.Fix, "Last-Event-ID")
 	const model = "the model refused a request of the client that belongs to no sampling request: expected max_tokens; "
 	s := questionOf(t, server.V20251125)
@@ -243,7 +252,11 @@ func TestHowTheClientEnds(t *testing.T) {
 	early.Marks(trace.MarkHandlerEnded, "")
 	one := early.Ends(trace.Process{}).Result("client/ends-cleanly")
 	require.Equal(t, report.Fail, one.Verdict)
-	require.Contains(t, one.Message, "expected calls of all 3 tools of the session before the client ends with success, found 2")
+	require.Contains(
+		t,
+		one.Message,
+		"expected calls of all 3 tools of the session before the client ends with success, found 2",
+	)
 	cut := questionOf(t, server.V20251125)
 	cut.Ended = true
 	got := cut.Result("client/ends-cleanly")

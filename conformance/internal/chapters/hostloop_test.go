@@ -99,7 +99,10 @@ func TestTheModelLearnsAboutAnUnknownTool(t *testing.T) {
 	of := func(steps ...func(*session, *hostLoopRequest)) func(*session) {
 		return hostLoopAfter(hostloop.NoSuchTool, to, steps...)
 	}
-	hostLoopJudges(t, "unknown-tool-told", "unknown-tool",
+	hostLoopJudges(
+		t,
+		"unknown-tool-told",
+		"unknown-tool",
 		passes("a result", of(hostLoopTells(hostloop.NoSuchTool, to, "there is no such tool", true)), "told its model"),
 		passes("it asks again without the use", of(asksAgain), "without the use"),
 		passes("in words", of(func(s *session, ask *hostLoopRequest) {
@@ -122,7 +125,11 @@ func TestTheModelLearnsAboutAnUnknownTool(t *testing.T) {
 		fails("nothing", of(fine), "ends the task without an error"),
 		fails("nothing about it", of(chats), "ends the task without an error"),
 		fails("a crash", of(crash), "found a crash: it panicked: no such tool"),
-		fails("Python's uncaught exception", of(diesWith(python+"pkg.UnknownTool: no tool host_teleport\n")), "found a crash"),
+		fails(
+			"Python's uncaught exception",
+			of(diesWith(python+"pkg.UnknownTool: no tool host_teleport\n")),
+			"found a crash",
+		),
 		fails("with more lines", of(diesWith(python+"pydantic_core.ValidationError: 1 validation error for Call\nto\n"+
 			"  Field required [type=missing]\n    For further information visit the page\n")), "found a crash"),
 		fails("of asyncio", of(diesWith("  + Exception Group "+python+"  | ExceptionGroup: errors (1 sub-exception)\n"+

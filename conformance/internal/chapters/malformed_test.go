@@ -79,8 +79,16 @@ func TestAClientSurvivesAMalformedRequest(t *testing.T) {
 		unobserved("it does not answer the plain question",
 			func(s *session) { s.Asks(tracetest.Asking("Are you there?")) }, "no response to request 1"),
 	)
-	malformedJudges(t, "survives", "corpus-01",
-		fails("it crashes of a generated request", crashed, "a request in which messages[0] is wrong (missing property 'role')"))
+	malformedJudges(
+		t,
+		"survives",
+		"corpus-01",
+		fails(
+			"it crashes of a generated request",
+			crashed,
+			"a request in which messages[0] is wrong (missing property 'role')",
+		),
+	)
 	malformedJudges(t, "answered", id,
 		legacy(passes("it refuses", malformedRefused)),
 		legacy(fails("no response", malformedIgnored, "response to "+noRole)),
@@ -141,7 +149,9 @@ func TestAMalformedRequestCostsNoModelCall(t *testing.T) {
 		}), noRole),
 		passes("the provider refuses",
 			malformedAfter(func(s *session) {
-				s.Prompt(`{"messages":[{}]}`, trace.ModelEnd{Status: 400, Refused: "no role"}).Refuses(-32603, "no").PassesBarrier()
+				s.Prompt(`{"messages":[{}]}`, trace.ModelEnd{Status: 400, Refused: "no role"}).
+					Refuses(-32603, "no").
+					PassesBarrier()
 			}), "the model refused"),
 		unobserved("a model request of no case",
 			malformedAfter(func(s *session) { unmarked(s); s.Refuses(-32602, "no role").PassesBarrier() }),

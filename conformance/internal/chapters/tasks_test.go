@@ -95,7 +95,13 @@ func TestWhatAClientShowsOfItsTask(t *testing.T) {
 			}}
 	}
 	asks, get, result := tracetest.Asking("Well?"), evidence.TasksGet, evidence.TasksResult
-	unannounced := test("created-task", "a client that announces nothing", report.NotApplicable, `Env.Announce("tasks")`, nil)
+	unannounced := test(
+		"created-task",
+		"a client that announces nothing",
+		report.NotApplicable,
+		`Env.Announce("tasks")`,
+		nil,
+	)
 	unannounced.Steps = func(s *session) { (&taskStory{session: s}).asksForTask().Answers(tracetest.Saying("So.")) }
 	const progress = "notifications/progress"
 	tracetest.Run(t, check.Catalogue{tasks.Scenario}, []tracetest.Test{
@@ -116,7 +122,12 @@ func TestWhatAClientShowsOfItsTask(t *testing.T) {
 			s.creates(working).asks(get).responds(tracetest.With(working, "lastUpdatedAt", `"yesterday"`))
 		}),
 		test("status", "a response that crosses the notification of the end", report.Pass, "", func(s *taskStory) {
-			s.creates(working).asks(get).notifies(evidence.TaskStatus, completed).responds(working).asks(get).responds(completed)
+			s.creates(working).
+				asks(get).
+				notifies(evidence.TaskStatus, completed).
+				responds(working).
+				asks(get).
+				responds(completed)
 		}),
 		test("status", "working after the end", report.Fail, "completed, found working", func(s *taskStory) {
 			s.creates(working).notifies(evidence.TaskStatus, completed).asks(get).responds(working)
@@ -139,7 +150,9 @@ func TestWhatAClientShowsOfItsTask(t *testing.T) {
 			s.creates(working).asks(result).responds(taskResult).Asks(asks).Refuses(-32600, "as a task, please")
 		}),
 		test("progress-token-kept", "a notification that the end overtakes", report.Pass, "", func(s *taskStory) {
-			s.creates(working).notifies(evidence.TaskStatus, completed).notifies(progress, `{"progressToken":"p","progress":1}`)
+			s.creates(working).
+				notifies(evidence.TaskStatus, completed).
+				notifies(progress, `{"progressToken":"p","progress":1}`)
 		}),
 		test("progress-token-kept", "a notification long after the end", report.Fail, "after the task", func(s *taskStory) {
 			s.creates(working).notifies(evidence.TaskStatus, completed).asks(get).responds(completed).
@@ -155,9 +168,15 @@ func TestWhatAClientShowsOfItsTask(t *testing.T) {
 		test("related-task", "progress that does not", report.Fail, "progress of the task", func(s *taskStory) {
 			s.creates(working).asks(get).responds(working).notifies(progress, `{"progressToken":"p","progress":1}`)
 		}),
-		test("related-task", "progress that may overtake the task", report.Warn, "progress of the task", func(s *taskStory) {
-			s.creates(working).notifies(progress, `{"progressToken":"p","progress":1}`)
-		}),
+		test(
+			"related-task",
+			"progress that may overtake the task",
+			report.Warn,
+			"progress of the task",
+			func(s *taskStory) {
+				s.creates(working).notifies(progress, `{"progressToken":"p","progress":1}`)
+			},
+		),
 		test("related-task", "progress of another request", report.Pass, "", func(s *taskStory) {
 			s.creates(working).notifies(progress, `{"progressToken":"q","progress":1}`).asks(result).responds(taskResult)
 		}),

@@ -40,7 +40,10 @@ func TestAResultNamesTheDifferenceThatExplainsAllItsCases(t *testing.T) {
 		"one of the messages": {[]caseVerdict{verdict("loop/a", shows(place(4, "")))}, false},
 		"no verdicts":         {nil, false},
 	} {
-		all := []Judged{root, {Result: report.Result{Scenario: "loop", Check: "b", Verdict: report.Fail}, verdicts: c.verdicts}}
+		all := []Judged{
+			root,
+			{Result: report.Result{Scenario: "loop", Check: "b", Verdict: report.Fail}, verdicts: c.verdicts},
+		}
 		NameSame(all)
 		require.Equal(t, c.same, all[1].SameAs == "always/given (lost)", name)
 		require.Empty(t, all[0].SameAs)

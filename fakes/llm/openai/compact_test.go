@@ -33,7 +33,11 @@ func TestInputTokensAndCompaction(t *testing.T) {
 	require.Contains(t, text, `"type": "compaction"`)
 	require.NotContains(t, text, `"hi"`)
 	require.Contains(t, text, `"bye"`)
-	require.Contains(t, string(side("/v1/responses/compact", `{"model":"gpt-5","input":"hello"}`).Chunks[0]), `"input_text"`)
+	require.Contains(
+		t,
+		string(side("/v1/responses/compact", `{"model":"gpt-5","input":"hello"}`).Chunks[0]),
+		`"input_text"`,
+	)
 
 	for _, path := range []string{"/v1/responses/compact", "/v1/responses/input_tokens"} {
 		refused := side(path, `{"input":"hello"}`)

@@ -21,7 +21,8 @@ var includable = jsonvalue.Set(`
 	message.output_text.logprobs
 `)
 
-// Check applies the rules that the API is known to enforce: members, stored objects, parameters, tools, items, history.
+// Check applies the rules that the API is known to enforce: members, stored objects, parameters, tools, items,
+// history.
 // Unknown stored objects give 404, all else 400. The order is our own.
 func (o responses) Check(req *dialect.Request) *dialect.Error {
 	q, refused := dialect.Parsed(req, parseResponses)
@@ -237,6 +238,7 @@ func checkContent(it *node, allowed []string) *dialect.Error {
 	return codecs.Each(it.List(contents[it.Kind]), func(p *node) *dialect.Error { return checkFlatPart(p, allowed) })
 }
 
+//nolint:gocyclo // one flat list of cases, each a line or two
 func checkFlatPart(p *node, allowed []string) *dialect.Error {
 	kind := p.Kind
 	if !slices.Contains(allowed, kind) {
@@ -265,7 +267,13 @@ func checkFlatPart(p *node, allowed []string) *dialect.Error {
 		return checkDetail(p.Members, p.Path+".detail", "original")
 	case "input_file":
 		if kind := audioFile(p); kind != "" {
-			return ours(p.Path, "unsupported_file", "%s is a file of the type %s: this API reads documents, not sound", p.Path, kind)
+			return ours(
+				p.Path,
+				"unsupported_file",
+				"%s is a file of the type %s: this API reads documents, not sound",
+				p.Path,
+				kind,
+			)
 		}
 	case "input_audio":
 		if !jsonvalue.IsKind(p.Raw("input_audio"), '{') {
@@ -348,7 +356,8 @@ func checkOutputs(q *node) *dialect.Error {
 	return nil
 }
 
-// followsReasoning reports whether an item can be what the reasoning led to. Reasoning that the provider has stored, and
+// followsReasoning reports whether an item can be what the reasoning led to. Reasoning that the provider has stored,
+// and
 // that is not encrypted in the request, needs the stored message, with its id: openai/openai-node#1567.
 func followsReasoning(reasoning, it *node) bool {
 	_, turn := speaker(it)

@@ -10,7 +10,13 @@ import (
 // A new version of a client fails a check.
 func ExampleRuns() {
 	version := func(v report.Verdict, message string) compare.Run {
-		r := report.Result{Scenario: "parallel", Check: "results-reach-model", Revision: "2025-11-25", Verdict: v, Message: message}
+		r := report.Result{
+			Scenario: "parallel",
+			Check:    "results-reach-model",
+			Revision: "2025-11-25",
+			Verdict:  v,
+			Message:  message,
+		}
 		return compare.Run{Results: &report.Results{Results: []report.Result{r}}}
 	}
 	before := version(report.Pass, "the model received all results")

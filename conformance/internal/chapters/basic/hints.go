@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// Names of small and large models of all providers, so that a client of any provider may know one of each; and parts of
+// Names of small and large models of all providers, so that a client of any provider may know one of each; and parts
+// of
 // the small ones' names.
 var (
 	smallModels = named(func(f *dialect.Facts) string { return f.SmallModel })
@@ -71,7 +72,8 @@ func hints(priorities story.Object, names ...[]string) story.Object {
 	return all
 }
 
-// The server asks the same question with different preferences. Nobody knows which models the client has, so the checks
+// The server asks the same question with different preferences. Nobody knows which models the client has, so the
+// checks
 // compare the rounds with each other.
 var hinted = harness.Case{
 	ID: "basic/hints",
@@ -132,7 +134,8 @@ var hintsRespected = check.Check{
 				return check.NotApplicable("the client announces that it has one model: %q", own)
 			}
 			return showRounds(check.Fail("expected hints to change the called model, found %q with and without hints: "+
-				"respect them or, if it has one model, %s", own, check.HowToDeclare(e.Session, harness.OneModel)), e, RoundNothing, roundSmall,
+				"respect them or, if it has one model, %s", own, check.HowToDeclare(e.Session, harness.OneModel)),
+				e, RoundNothing, roundSmall,
 				roundLarge)
 		}
 		return showRounds(check.Pass("hints change which model is called"), e, roundSmall, roundLarge)

@@ -66,7 +66,8 @@ func Checks() []check.Check {
 	return all
 }
 
-// NeedsARun reports whether a check judges what only a run shows: how the client begins and ends, and whether it samples.
+// NeedsARun reports whether a check judges what only a run shows: how the client begins and ends, and whether it
+// samples.
 func NeedsARun(scenario, id string) bool {
 	return scenario == check.ClientScenario && id != onlyMessagesID
 }
@@ -103,7 +104,8 @@ func NothingPlayed(revision server.Revision, s *evidence.Session) check.Judged {
 		Message: "no case was played: " + s.Case(s.Trace.Header.Cases[0].ID).NotPlayed}}
 }
 
-// verdict judges all sessions without a fault of ours. An incomplete or interrupted trace makes a failure not_observed.
+// verdict judges all sessions without a fault of ours. An incomplete or interrupted trace makes a failure
+// not_observed.
 func (c *wholeCheck) verdict(revision server.Revision, sessions []*evidence.Session) check.Verdict {
 	sound := slices.DeleteFunc(slices.Clone(sessions), func(s *evidence.Session) bool { return s.Fault != "" })
 	v := c.judge(sound)

@@ -19,9 +19,11 @@ type idleness struct {
 
 var (
 	// needsTerminal matches what a program writes that finds no terminal.
-	needsTerminal = regexp.MustCompile(`(?i)(\b(not a|no|requires? an?( interactive)?|needs an?|must be an?|allocate a|` +
-		`open a)( new)?|isn't a|without a) (tty|terminal|ptm?y)\b|raw mode is not supported|inappropriate ioctl|/dev/tty|` +
-		`stdin is not`)
+	needsTerminal = regexp.MustCompile(
+		`(?i)(\b(not a|no|requires? an?( interactive)?|needs an?|must be an?|allocate a|` +
+			`open a)( new)?|isn't a|without a) (tty|terminal|ptm?y)\b|raw mode is not supported|inappropriate ioctl|/dev/tty|` +
+			`stdin is not`,
+	)
 	// asks matches the end of a line that asks its reader something.
 	asks = regexp.MustCompile(`(?i)(\?|\[y/n\]|\(y/n\)|\(yes/no\)|press (enter|any key).*)[ :>]*$`)
 	// prompts matches the end of a line after which a program may wait for input.
@@ -58,8 +60,12 @@ func whyIdle(s *evidence.Session) idleness {
 		return idleness{used, "the host asks its user before it calls a tool, or does not trust the server",
 			"Allow the server's tools in the host's configuration, or answer its question with --answer 'PATTERN=TEXT'."}
 	case !s.Connected:
-		return idleness{"it did not connect to the server before it asked its model", "the host does not read the server's " +
-			"address from {config}", "Write the server into the host's configuration: --config-template FILE with {url}."}
+		return idleness{
+			"it did not connect to the server before it asked its model",
+			"the host does not read the server's " +
+				"address from {config}",
+			"Write the server into the host's configuration: --config-template FILE with {url}.",
+		}
 	}
 	return idleness{"it did not offer the server's tools to its model", "the host filters the server's tools, or asks " +
 		"its model before they are listed", "Allow the tools of the server mcp-conform in the host's configuration."}
@@ -187,7 +193,9 @@ func Hurried(traces []*trace.Trace) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the client hung in two sessions in the same way, so %d later ones had at most %s", n, limit)}
+	return []string{
+		fmt.Sprintf("the client hung in two sessions in the same way, so %d later ones had at most %s", n, limit),
+	}
 }
 
 // Notes say how many requests of hosts belong to no sample ([Unmarked]). They are not judged.

@@ -17,7 +17,8 @@ import (
 // need not do anything with such a server.
 func excused(s *evidence.Session) bool { return len(s.Trace.Header.ServerRevisions) > 0 || s.Lost }
 
-// mayFail reports whether a client may end with an error that is its own: its server was of no use, or the model of the
+// mayFail reports whether a client may end with an error that is its own: its server was of no use, or the model of
+// the
 // host made mistakes.
 func mayFail(s *evidence.Session) bool {
 	provoked := slices.ContainsFunc(s.Trace.Header.Cases, func(c trace.Case) bool {
@@ -194,6 +195,7 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 // otherEnds is how many bad ends a report shows beside the first.
 const otherEnds = 5
 
+//nolint:gocyclo // one flat list of cases, each a line or two
 func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	var bad, slow, refused, early []*evidence.Session
 	for _, s := range slices.DeleteFunc(slices.Clone(sessions), mayFail) {
@@ -210,7 +212,11 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	}
 	switch {
 	case bad != nil && !slices.ContainsFunc(bad, usedServer):
-		return check.NotObserved("the client never used the server %s: %s", evidence.See("client/connects"), bad[0].Ending())
+		return check.NotObserved(
+			"the client never used the server %s: %s",
+			evidence.See("client/connects"),
+			bad[0].Ending(),
+		)
 	case bad != nil:
 		return endsBadly(bad, len(sessions))
 	case slow != nil:
@@ -237,7 +243,8 @@ func endedEarly(s *evidence.Session) bool {
 	return s.Trace.Whole && last != nil && called(s) < len(s.Trace.Header.Cases)
 }
 
-// called counts the cases of which nothing is missing: those whose tool was called, and those that other requests start.
+// called counts the cases of which nothing is missing: those whose tool was called, and those that other requests
+// start.
 func called(s *evidence.Session) int {
 	n := 0
 	for _, c := range s.Trace.Header.Cases {
@@ -253,10 +260,11 @@ func called(s *evidence.Session) int {
 func troubled(s *evidence.Session) bool {
 	open, last := latest(s)
 	unanswered := func(r *evidence.Round) bool { return len(r.Answers) == 0 }
-	return open != nil || last != nil && slices.ContainsFunc(last.Rounds, unanswered) || slices.ContainsFunc(s.Trace.Events, func(e trace.Event) bool {
-		f := e.Frame
-		return f != nil && (f.Hostile || f.Lost || f.HTTP != nil && f.HTTP.Status >= http.StatusBadRequest)
-	})
+	return open != nil || last != nil && slices.ContainsFunc(last.Rounds, unanswered) ||
+		slices.ContainsFunc(s.Trace.Events, func(e trace.Event) bool {
+			f := e.Frame
+			return f != nil && (f.Hostile || f.Lost || f.HTTP != nil && f.HTTP.Status >= http.StatusBadRequest)
+		})
 }
 
 // endsEarly is the verdict for a client that ended with success before it had called every tool. A host may limit the
@@ -264,8 +272,12 @@ func troubled(s *evidence.Session) bool {
 func endsEarly(s *evidence.Session) check.Verdict {
 	missing, all := len(s.Trace.Header.Cases)-called(s), len(s.Trace.Header.Cases)
 	if s.Host() || troubled(s) {
-		return check.Pass("the client ended by itself, with success; in one session it did not call %d of the %d tools, whose "+
-			"cases were played again", missing, all)
+		return check.Pass(
+			"the client ended by itself, with success; in one session it did not call %d of the %d tools, whose "+
+				"cases were played again",
+			missing,
+			all,
+		)
 	}
 	v := check.Fail("expected calls of all %d tools of the session before the client ends with success, found %d%s", all,
 		all-missing, whereItEnded(s))
@@ -324,7 +336,8 @@ func showLast(v check.Verdict, s *evidence.Session) check.Verdict {
 	return v
 }
 
-// unresumed returns the end of a stream that the server closed early, if the client hung and never asked for the rest.
+// unresumed returns the end of a stream that the server closed early, if the client hung and never asked for the
+// rest.
 func unresumed(s *evidence.Session) *trace.Event {
 	var closed *trace.Event
 	for i := range s.Trace.Events {
@@ -354,7 +367,8 @@ func replayed(s *evidence.Session) int {
 	return n
 }
 
-// whereItEnded says in which case the client ended, and what happened to the other cases; "" for a session of one case.
+// whereItEnded says in which case the client ended, and what happened to the other cases; "" for a session of one
+// case.
 func whereItEnded(s *evidence.Session) string {
 	if len(s.Trace.Header.Cases) < 2 {
 		return ""

@@ -1,4 +1,5 @@
-// Package hostloop is the chapter host-loop: it judges the tool loop of a host, in which the host's own model calls the
+// Package hostloop is the chapter host-loop: it judges the tool loop of a host, in which the host's own model calls
+// the
 // tools of the server. The fake model makes a mistake towards the host: it uses an unknown tool, gives invalid
 // arguments, uses a tool that fails, never ends, or says nothing. A correct host tells its model, and continues.
 //
@@ -70,8 +71,10 @@ func named(name, tool string) bool {
 func notReached(e *evidence.Case) check.Verdict {
 	s := e.Session
 	if s.Ended != nil && s.Ended.Clean() {
-		return check.Unsupported("the host ended its task with turn %d of its model, before the mistake: allow it more turns",
-			len(s.HostTurns()))
+		return check.Unsupported(
+			"the host ended its task with turn %d of its model, before the mistake: allow it more turns",
+			len(s.HostTurns()),
+		)
 	}
 	return check.NotObserved("the model of the host did not get to its mistake: %s", s.Ending())
 }
@@ -79,7 +82,8 @@ func notReached(e *evidence.Case) check.Verdict {
 // rustPanic is the exit status of a panic in Rust.
 const rustPanic = 101
 
-// lastWords match output that ends with what the runtime of Python, Node or Java reports of an uncaught exception. In the
+// lastWords match output that ends with what the runtime of Python, Node or Java reports of an uncaught exception. In
+// the
 // middle of the output it may be a log of an exception that was handled.
 var lastWords = regexp.MustCompile(
 	`(^|\n)(  \+ Exception Group Traceback [^\n]*(\n [^\n]*)*` +

@@ -48,19 +48,24 @@ var oddKeys = []string{"", "0", ` States_of/~1.é["x"] 🗝`, "constructor"}
 
 // withStates asks for one sample per state, in a round of its own. Nil stands for a result without requestState.
 func withStates(id string, states ...*string) harness.Case {
-	return harness.Case{ID: id, Script: story.Says("A duck."), Arguments: arguments, Handler: ifSampling(func(s *server.Session) (any, error) {
-		for i, state := range states {
-			key := strings.TrimPrefix(id, "mrtr/")
-			if len(states) > 1 {
-				key = oddKeys[i]
+	return harness.Case{
+		ID:        id,
+		Script:    story.Says("A duck."),
+		Arguments: arguments,
+		Handler: ifSampling(func(s *server.Session) (any, error) {
+			for i, state := range states {
+				key := strings.TrimPrefix(id, "mrtr/")
+				if len(states) > 1 {
+					key = oddKeys[i]
+				}
+				requests := map[string]any{key: inputRequest(s.Ask("Name an animal."))}
+				if _, err := s.InputRequired(server.InputRequiredResult{State: state, Requests: requests}); err != nil {
+					return nil, err
+				}
 			}
-			requests := map[string]any{key: inputRequest(s.Ask("Name an animal."))}
-			if _, err := s.InputRequired(server.InputRequiredResult{State: state, Requests: requests}); err != nil {
-				return nil, err
-			}
-		}
-		return "done", nil
-	})}
+			return "done", nil
+		}),
+	}
 }
 
 // beforeBarrier lets another call follow the case in its session, where always/isolation looks for the state.

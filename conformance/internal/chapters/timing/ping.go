@@ -36,7 +36,10 @@ var pinged = harness.Case{ID: "time/ping", Revisions: check.NewestLegacy, Barrie
 			gate.Open(word)
 			return asked.Wait()
 		}
-		return harness.Stage{Handler: handler, Rules: []*llm.Rule{llm.When().Reply(llm.Text("Nothing any more.")).Hold(&gate)}}
+		return harness.Stage{
+			Handler: handler,
+			Rules:   []*llm.Rule{llm.When().Reply(llm.Text("Nothing any more.")).Hold(&gate)},
+		}
 	}}
 
 // pingPatience is how long the server waits for the response to a ping. A correct client sends it at once.
