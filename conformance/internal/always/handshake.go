@@ -20,10 +20,9 @@ var initialized = check.Check{
 	Statements: []string{"lifecycle/initialized", "schema/Implementation"},
 	Cause:      "the client calls tools right after initialize, or leaves clientInfo empty",
 	Fix: "Send name and version as clientInfo. Once the server has responded to initialize, send " +
-		"notifications/initialized, then the first request.",
+		"notifications/initialized, once, then the first request.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
-		var h handshakes
-		h.open = map[string]*handshake{}
+		h := handshakes{open: map[string]*handshake{}, done: map[string]bool{}, overStdio: s.OverStdio()}
 		for i := range s.Trace.Events {
 			e := &s.Trace.Events[i]
 			if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost || e.Frame.Resent {
@@ -38,17 +37,25 @@ var initialized = check.Check{
 				return check.Fail("expected notifications/initialized before %s, found none", now.served.Label).At(*now.served)
 			}
 		}
-		if h.done == 0 {
+		if len(h.done) == 0 {
 			return check.NotApplicable("no session of the client was initialized")
+		}
+		if h.again != nil {
+			return check.Warn("expected notifications/initialized once in a session, found it twice: some servers refuse " +
+				"the second").At(*h.again)
 		}
 		return check.Pass("the client initialized its session")
 	},
 }
 
-// handshakes are those of a client, by session. Done counts the sessions in which the client sent a request.
+// handshakes are those of a client, by session. Done are the sessions that the client initialized, and again is the
+// first notification in one of them.
 type handshakes struct {
-	open map[string]*handshake
-	done int
+	open  map[string]*handshake
+	done  map[string]bool
+	again *evidence.Place
+
+	overStdio bool
 }
 
 // handshake is a session whose initialize got a result. Served is a later request that the server responded to. Over
@@ -71,13 +78,17 @@ func (h *handshakes) add(e *trace.Event, m *evidence.Message) *check.Verdict {
 	case m.Method == "initialize":
 		return clientInfoMissing(e, m)
 	case now == nil:
+		named := session != "" || h.overStdio // else it may be one of several clients
+		if m.Method == "notifications/initialized" && h.done[session] && named && h.again == nil {
+			h.again = &evidence.Place{Ref: e.Ref(), Label: m.Method}
+		}
 	case m.Method == "notifications/initialized":
 		if now.served != nil && (now.wentOn || e.Frame.HTTP == nil) {
 			return check.Instead(check.Fail("expected notifications/initialized before other requests, found it after %s",
 				now.served.Label).At(*now.served, evidence.Place{Ref: e.Ref(), Label: m.Method}))
 		}
 		delete(h.open, session)
-		h.done++
+		h.done[session] = true
 	case now.served != nil && isRequest:
 		return check.Instead(check.Fail("expected notifications/initialized before %s, found none", now.served.Label).
 			At(*now.served))

@@ -45,6 +45,9 @@ func TestTheClientInitializesItsSession(t *testing.T) {
 		legacy(fails("the same over stdio", then(without(notification), served, initialized, overStdio),
 			"found it after tools/call")),
 		legacy(passes("a request that overtakes it", then(without(notification), initialized, served, lists))),
+		legacy(warns("twice over stdio", then(tracetest.Right, initialized, overStdio), "found it twice")),
+		legacy(warns("twice in a session", then(tracetest.Right, initialized), "found it twice")),
+		legacy(passes("twice, without sessions that tell clients apart", then(tracetest.Right, initialized, nameless))),
 		legacy(inapplicable("a session that is not used", without(notification))),
 		legacy(inapplicable("a ping alone", then(without(notification), pings))),
 		legacy(fails("no clientInfo", func(s *session) { s.Connects(); dropInfo(s, "") }, "found nothing")),
@@ -59,6 +62,15 @@ func overStdio(s *session) {
 	for _, e := range s.Trace.Events {
 		if e.Frame != nil {
 			e.Frame.HTTP = nil
+		}
+	}
+}
+
+// nameless takes the ids of the sessions away, as of a server that has none.
+func nameless(s *session) {
+	for _, e := range s.Trace.Events {
+		if e.Frame != nil {
+			e.Frame.Session = ""
 		}
 	}
 }

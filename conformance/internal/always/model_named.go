@@ -60,19 +60,37 @@ func modelsOf(e *evidence.Case, r *evidence.Round) []string {
 
 // alias reports whether one name is a longer or shorter form of the other: with a date, a provider or a folder, or as
 // people write it.
-func alias(a, b string) bool { return within(a, b) || within(b, a) }
+func alias(a, b string) bool { return shortFor(a, b) || shortFor(b, a) }
 
-// within reports whether some neighbouring words of a name are another one.
-func within(short, long string) bool {
+// shortFor reports whether a name is another one without the words before it, and without the version, tag or remark
+// behind it: gpt-4o stands for openai/gpt-4o-2024-08-06 and gpt-4o:free, but not for gpt-4o-mini.
+func shortFor(short, long string) bool {
+	if i := strings.LastIndexAny(long, ":@("); i > 0 && shortFor(short, long[:i]) {
+		return true
+	}
 	short, words := strings.Join(wordsOf(short), ""), wordsOf(long)
-	for i := range words {
-		for n := i + 1; n <= len(words) && short != ""; n++ {
-			if strings.Join(words[i:n], "") == short {
+	if short == "" {
+		return false
+	}
+	for {
+		for i := range words {
+			if strings.Join(words[i:], "") == short {
 				return true
 			}
 		}
+		last := len(words) - 1
+		if last < 1 || !versionWord(words[last]) {
+			return false
+		}
+		words = words[:last]
 	}
-	return false
+}
+
+// versionWord reports whether a word at the end of a model's name says which version it is: a part of a date, a
+// number of three digits, or a word for one that moves.
+func versionWord(word string) bool {
+	digits := strings.TrimLeft(word, "0123456789") == ""
+	return digits && len(word) > 1 || slices.Contains([]string{"latest", "preview", "exp", "experimental"}, word)
 }
 
 func wordsOf(name string) []string {

@@ -19,6 +19,8 @@ func TestResultsNameTheModelThatWasCalled(t *testing.T) {
 		{"gpt-4o", report.Pass}, {"gpt-4o-2024-08-06", report.Pass}, {"openai/gpt-4o", report.Pass}, {"GPT-4o", report.Pass},
 		{"GPT 4o (latest)", report.Pass}, {"gpt4o", report.Pass}, {"", report.Warn}, {"-", report.Warn},
 		{"my-client", report.Warn}, {"claude-sonnet-4-5", report.Warn}, {"gpt-4ox", report.Warn}, {"pt-4o", report.Warn},
+		{"gpt", report.Warn}, {"gpt-4o-mini", report.Warn}, {"gpt-4o-2024", report.Pass},
+		{"openai/gpt-4o:free", report.Pass}, {"gpt-4o (OpenAI)", report.Pass}, {"openai:gpt-4o", report.Pass},
 	} {
 		message := ""
 		if c.verdict == report.Warn {

@@ -191,7 +191,8 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 	case "required":
 		return (hasTwice(want) || !hasTwice(got)) && s.sameSet(got, want, func(any) bool { return false })
 	case "enum":
-		return s.sameSet(got, want, func(v any) bool { return v == nil || isNull(v) })
+		return (hasTwice(want) || !hasTwice(got)) &&
+			s.sameSet(got, want, func(v any) bool { return v == nil || isNull(v) })
 	case "anyOf", "oneOf", "allOf":
 		return s.sameSet(got, want, isNull)
 	case "prefixItems":
@@ -236,7 +237,8 @@ func sameType(got, want any) bool {
 	return slices.Equal(have, wanted)
 }
 
-// hasTwice reports whether a list has a string twice, which makes the list of required properties invalid.
+// hasTwice reports whether a list has a string twice: the list of required properties is then invalid, and that of an
+// enum should not have it (JSON Schema, validation, 6.1.2).
 func hasTwice(list any) bool {
 	names, _ := list.([]any)
 	seen := map[any]bool{}

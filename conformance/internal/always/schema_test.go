@@ -89,6 +89,8 @@ func TestALongEnumIsComparedToItsEnd(t *testing.T) {
 	require.True(t, offered(dialect.Anthropic, `{}`, reversed, sent))
 	require.False(t, offered(dialect.Anthropic, `{}`, strings.Replace(sent, ",249]", ",250]", 1), sent))
 	require.False(t, offered(dialect.Anthropic, `{}`, strings.Replace(sent, ",249]", "]", 1), sent))
+	require.False(t, offered(dialect.Anthropic, `{}`, strings.Replace(sent, ",249]", `,249,"b","b"]`, 1),
+		strings.Replace(sent, ",249]", `,249,"b"]`, 1)))
 }
 
 func TestASchemaMayReferToItself(t *testing.T) {

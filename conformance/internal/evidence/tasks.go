@@ -109,6 +109,18 @@ func (t *Task) shown(r *ServerRequest, add func(Place, jsonvalue.Object)) {
 	}
 }
 
+// ShowsAnother returns the first request about the task whose response shows another one; nil for none.
+func (t *Task) ShowsAnother() *ServerRequest {
+	for _, r := range t.Requests {
+		result := r.Result()
+		if (r.Method == TasksGet || r.Method == TasksCancel) && r.Params.Text("taskId") == t.ID && result.Has("taskId") &&
+			result.Text("taskId") != t.ID {
+			return r
+		}
+	}
+	return nil
+}
+
 // ShownBy reports whether a message of the method shows the task.
 func (t *Task) ShownBy(method string) bool {
 	return slices.ContainsFunc(t.States, func(s TaskState) bool { return s.Source == method })

@@ -126,6 +126,7 @@ var limited = []struct {
 			`(additionalProperties|default|examples(\[\])?|(min|max)(Length|Items|imum)|pattern|format)`, "",
 		"provider-keywords"}, dialect.Ollama, ""},
 	{change{modelRequest, `.*`, "rename", "provider-forms"}, dialect.Ollama, ""},
+	{change{modelRequest, `messages\[.*\]\.role`, "other case", "provider-forms"}, dialect.Ollama, ""},
 	{change{modelReply, `.*(functionCall|tool_calls|tool_use|function_call).*`, "", "unallowed-uses"},
 		"", "without-tools"},
 }

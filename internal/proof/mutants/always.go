@@ -47,6 +47,11 @@ var alwaysEdits = edits{
 			m.Drop()
 		}
 	}),
+	"initialized-twice": out(func(m *Message) {
+		if m.Method() == "notifications/initialized" {
+			m.After(object{"jsonrpc": "2.0", "method": m.Method()})
+		}
+	}),
 	"no-version": out(func(m *Message) {
 		if m.Method() == "initialize" {
 			delete(member(m.Params(), "clientInfo"), "version")

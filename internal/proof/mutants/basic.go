@@ -79,9 +79,13 @@ var basicEdits = edits{
 			r["content"] = nil
 		}
 	}),
-	"cuts-long-texts":     result(eachText(cutText)),
-	"cuts-long-prompts":   params(eachBlock("text", cutText)),
-	"names-itself":        result(set("model", "my-client")),
+	"cuts-long-texts":   result(eachText(cutText)),
+	"cuts-long-prompts": params(eachBlock("text", cutText)),
+	"names-itself":      result(set("model", "my-client")),
+	"cuts-model-name": result(func(r object) {
+		name := text(r, "model")
+		r["model"] = name[:len(name)/2]
+	}),
 	"no-stop-reason":      result(unset("stopReason")),
 	"drops-system-prompt": params(unset("systemPrompt")),
 	"echoes-system-prompt": answered(func(s *Sample) {

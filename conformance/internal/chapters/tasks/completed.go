@@ -99,11 +99,16 @@ var timestamps = must(check.Check{
 
 var status = must(check.Check{
 	ID: "status", Cases: eachTask, Statements: []string{"tasks/19", "tasks/20"},
-	Rule:  "The client MUST use the protocol's statuses and MUST NOT change the status of a task that has ended",
-	Cause: "the status and the result have different sources, or the work writes the status after the end",
-	Fix:   "Keep one status. Do not change it once it is completed, failed or cancelled.",
+	Rule: "The client MUST show the task that it is asked about, use the protocol's statuses and MUST NOT change the " +
+		"status of a task that has ended",
+	Cause: "the status and the result have different sources, the work writes the status after the end, or the client " +
+		"shows the task that it made last",
+	Fix: "Keep one status for each id. Do not change it once it is completed, failed or cancelled.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		t := e.Task()
+		if r := t.ShowsAnother(); r != nil {
+			return check.Fail("expected the task %q in the response to %s, found another", t.ID, r.Method).ShowRequest(r)
+		}
 		var end *evidence.TaskState
 		for i := range t.States {
 			s := &t.States[i]

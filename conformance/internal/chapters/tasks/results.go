@@ -86,7 +86,7 @@ var resultEqualsPlain = must(check.Check{
 })
 
 var relatedTask = must(check.Check{
-	ID: "related-task", Cases: []string{"answered"}, Statements: []string{"tasks/52", "tasks/36"},
+	ID: "related-task", Cases: eachTask, Statements: []string{"tasks/52", "tasks/36"},
 	Rule: "The client MUST name the task in the _meta of the response to tasks/result, and of the task's progress",
 	Cause: "the client returns the result unchanged, without its task, or reports progress as for a request without a " +
 		"task",

@@ -87,7 +87,7 @@ func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 				a.sampling = s.Ask(story.Impossible) // the model refuses at once
 			}
 			a.sampling.Task = &server.TaskMetadata{TTL: WantedTTL}
-			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", id, s.Call().Number)}
+			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", s.Call().Tool, s.Call().Number)}
 			asked, err := s.Start(a.sampling)
 			if err == nil && !story.WaitFor(story.CancelIgnoredAfter, asked.Done(), s.Context().Done()) {
 				a.open() // for a client that responds only once it has the model's answer
