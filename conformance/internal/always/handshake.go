@@ -5,6 +5,8 @@ import (
 	"maps"
 	"mime"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -14,8 +16,8 @@ import (
 
 var initialized = check.Check{
 	ID: "initialized",
-	Rule: "The client MUST send notifications/initialized after the response to initialize, whose clientInfo MUST have " +
-		"a name and a version",
+	Rule: "The client MUST name a revision of the protocol, and itself with name and version, in initialize, and send " +
+		"notifications/initialized after the response",
 	Levels:     check.InLegacy(report.Must),
 	Statements: []string{"lifecycle/initialized", "schema/Implementation"},
 	Cause:      "the client calls tools right after initialize, or leaves clientInfo empty",
@@ -76,7 +78,7 @@ func (h *handshakes) add(e *trace.Event, m *evidence.Message) *check.Verdict {
 	case e.Frame.Dir == trace.ToClient:
 		h.addFromServer(session, m)
 	case m.Method == "initialize":
-		return clientInfoMissing(e, m)
+		return badInitialize(e, m)
 	case now == nil:
 		named := session != "" || h.overStdio // else it may be one of several clients
 		if m.Method == "notifications/initialized" && h.done[session] && named && h.again == nil {
@@ -113,15 +115,22 @@ func (h *handshakes) addFromServer(session string, m *evidence.Message) {
 	}
 }
 
-// clientInfoMissing returns the verdict for an initialize without the client's name and version; nil for any other.
-func clientInfoMissing(e *trace.Event, m *evidence.Message) *check.Verdict {
-	raw := evidence.ObjectOf(m.Params)["clientInfo"]
+// badInitialize returns the verdict for an initialize without the client's name and version, or with a version of the
+// protocol that cannot exist; nil for any other.
+func badInitialize(e *trace.Event, m *evidence.Message) *check.Verdict {
+	params := evidence.ObjectOf(m.Params)
+	raw := params["clientInfo"]
 	var info struct{ Name, Version *string }
-	if json.Unmarshal(raw, &info) == nil && info.Name != nil && info.Version != nil {
+	if json.Unmarshal(raw, &info) != nil || info.Name == nil || info.Version == nil {
+		return check.Instead(check.Fail("expected clientInfo with name and version in initialize, found %s",
+			check.OrMissing(raw)).ShowJSON(evidence.Place{Ref: e.Ref(), Path: "params.clientInfo", Label: m.Method}, raw))
+	}
+	version := params.Text("protocolVersion")
+	if _, err := time.Parse(time.DateOnly, version); err == nil || strings.HasPrefix(version, "DRAFT") {
 		return nil
 	}
-	return check.Instead(check.Fail("expected clientInfo with name and version in initialize, found %s",
-		check.OrMissing(raw)).ShowJSON(evidence.Place{Ref: e.Ref(), Path: "params.clientInfo", Label: m.Method}, raw))
+	return check.Instead(check.Fail("expected a revision such as 2025-11-25 as protocolVersion in initialize, found %s",
+		check.OrMissing(params["protocolVersion"])).At(evidence.Place{Ref: e.Ref(), Path: "params.protocolVersion", Label: m.Method}))
 }
 
 var contentType = check.Check{

@@ -51,6 +51,10 @@ func TestTheClientInitializesItsSession(t *testing.T) {
 		legacy(inapplicable("a session that is not used", without(notification))),
 		legacy(inapplicable("a ping alone", then(without(notification), pings))),
 		legacy(fails("no clientInfo", func(s *session) { s.Connects(); dropInfo(s, "") }, "found nothing")),
+		legacy(fails("no revision", func(s *session) {
+			s.Connects()
+			replaces(s, `"protocolVersion":"2025-11-25"`, `"protocolVersion":"latest"`)
+		}, `found "latest"`)),
 		legacy(fails("no version", func(s *session) { s.Connects(); dropInfo(s, `"clientInfo":{"name":"told"},`) },
 			`found {"name":"told"}`)),
 	)
@@ -77,9 +81,14 @@ func nameless(s *session) {
 
 // dropInfo replaces the clientInfo of the client's initialize.
 func dropInfo(s *session, with string) {
+	replaces(s, `"clientInfo":{"name":"told","version":"1"},`, with)
+}
+
+// replaces replaces a text in every message.
+func replaces(s *session, text, with string) {
 	for i := range s.Trace.Events {
 		if f := s.Trace.Events[i].Frame; f != nil {
-			f.Raw = trace.Bytes(strings.Replace(string(f.Raw), `"clientInfo":{"name":"told","version":"1"},`, with, 1))
+			f.Raw = trace.Bytes(strings.Replace(string(f.Raw), text, with, 1))
 		}
 	}
 }

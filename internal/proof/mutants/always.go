@@ -52,6 +52,11 @@ var alwaysEdits = edits{
 			m.After(object{"jsonrpc": "2.0", "method": m.Method()})
 		}
 	}),
+	"asks-for-latest": out(func(m *Message) {
+		if m.Method() == "initialize" {
+			m.Params()["protocolVersion"] = "latest"
+		}
+	}),
 	"no-version": out(func(m *Message) {
 		if m.Method() == "initialize" {
 			delete(member(m.Params(), "clientInfo"), "version")
