@@ -38,8 +38,6 @@ type leg struct {
 }
 
 // readLeg reads one leg of a session. Lost, repeated and invalid messages are not on it.
-//
-//nolint:gocyclo // one flat list of cases, each a line or two
 func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 	l := &leg{}
 	open := map[string]*legRequest{}
@@ -53,29 +51,33 @@ func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 			continue
 		}
 		for _, raw := range raws {
-			m := legMessage{trace.ReadMessage(raw), f, t.Events[i].Ref(), i}
-			key := func(dir trace.Direction) string {
-				return string(dir) + " " + f.Session + " " + jsonvalue.Canonical(jsonvalue.Decode(m.ID))
-			}
-			switch {
-			case m.Method != "" && m.ID != nil:
-				r := &legRequest{legMessage: m}
-				l.requests = append(l.requests, r)
-				open[key(f.Dir)] = r
-			case m.Method != "":
-				l.notes = append(l.notes, &m)
-			case m.ID != nil:
-				asker := trace.FromClient
-				if f.Dir == trace.FromClient {
-					asker = trace.ToClient
-				}
-				if r := open[key(asker)]; r != nil && r.response == nil {
-					r.response = &m
-				}
-			}
+			l.add(legMessage{trace.ReadMessage(raw), f, t.Events[i].Ref(), i}, open)
 		}
 	}
 	return l
+}
+
+// add adds a message: a response to the latest request with its id, of those that are open.
+func (l *leg) add(m legMessage, open map[string]*legRequest) {
+	key := func(dir trace.Direction) string {
+		return string(dir) + " " + m.frame.Session + " " + jsonvalue.Canonical(jsonvalue.Decode(m.ID))
+	}
+	switch {
+	case m.Method != "" && m.ID != nil:
+		r := &legRequest{legMessage: m}
+		l.requests = append(l.requests, r)
+		open[key(m.frame.Dir)] = r
+	case m.Method != "":
+		l.notes = append(l.notes, &m)
+	case m.ID != nil:
+		asker := trace.FromClient
+		if m.frame.Dir == trace.FromClient {
+			asker = trace.ToClient
+		}
+		if r := open[key(asker)]; r != nil && r.response == nil {
+			r.response = &m
+		}
+	}
 }
 
 // carrying are the requests of a client that may sample, with the member that names what they ask for.

@@ -23,13 +23,27 @@ type gatewayFlags struct {
 
 const defaultPath = "/mcp"
 
-//nolint:gocyclo // one flat list of cases, each a line or two
 func (c *runCommand) validateGateway() error {
-	switch {
-	case !c.Gateway && (len(c.Header) > 0 || c.Path != defaultPath):
-		return errors.New("--path and --header: expected --gateway beside them")
-	case !c.Gateway:
+	if !c.Gateway {
+		if len(c.Header) > 0 || c.Path != defaultPath {
+			return errors.New("--path and --header: expected --gateway beside them")
+		}
 		return nil
+	}
+	if err := c.besideGateway(); err != nil {
+		return err
+	}
+	for _, header := range c.Header {
+		if name, _, ok := strings.Cut(header, "="); !ok || strings.TrimSpace(name) != name || name == "" {
+			return fmt.Errorf("--header: expected NAME=VALUE, such as 'Authorization=Bearer KEY', found %q", header)
+		}
+	}
+	return nil
+}
+
+// besideGateway refuses flags that say how a client is reached, which a gateway does itself.
+func (c *runCommand) besideGateway() error {
+	switch {
 	case c.Stdio || c.Agent || c.Shard != "" || len(c.Stdin)+len(c.Answer) > 0 || c.Ready != "" || c.PTY || c.OwnHome:
 		return errors.New("--gateway: expected no --stdio, --agent, --shard, --stdin, --stdin-after, --answer, --pty and " +
 			"--own-home beside it: the placeholders of the command say how the gateway is reached")
@@ -37,11 +51,6 @@ func (c *runCommand) validateGateway() error {
 		return errors.New("--gateway: expected a client that calls tools by itself, such as builtin:reference, found a host")
 	case !strings.HasPrefix(c.Path, "/"):
 		return fmt.Errorf("--path: expected a path such as /mcp, found %q", c.Path)
-	}
-	for _, header := range c.Header {
-		if name, _, ok := strings.Cut(header, "="); !ok || strings.TrimSpace(name) != name || name == "" {
-			return fmt.Errorf("--header: expected NAME=VALUE, such as 'Authorization=Bearer KEY', found %q", header)
-		}
 	}
 	return nil
 }

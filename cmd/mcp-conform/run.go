@@ -194,7 +194,6 @@ func (c *runCommand) sayWhatIsPlayed(s streams) {
 // client. GOMEMLIMIT replaces it.
 const softMemory = 192 << 20
 
-//nolint:gocyclo // one flat list of cases, each a line or two
 func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed *kong.Context) error {
 	if slices.Contains(args, "--") && strings.Join(c.Command, "") == "" {
 		return usage(errors.New("expected the client's command after --, found none: an empty variable?"))
@@ -206,26 +205,11 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 	if names != nil {
 		return runClients(ctx, s, names, config, parsed)
 	}
-	c.nameFiles()
-	suite, err := c.suite()
+	suite, known, err := c.ready(ctx, s)
 	if err != nil {
 		return err
 	}
-	if err := c.prepare(ctx); err != nil {
-		return usage(err)
-	}
-	known, err := c.readBaseline()
-	if err = errors.Join(err, c.Report.prepare()); err != nil {
-		return err
-	}
-	if err := c.claimOut(s.err); err != nil {
-		return err
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(softMemory)
-	}
 	c.sayWhatIsPlayed(s)
-	began := time.Now()
 	done := func() {}
 	if terminal(s.err) {
 		suite.Progress, done = showProgress(s.err)
@@ -233,6 +217,36 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 	if c.Shard != "" {
 		return c.playShard(ctx, suite, s, args, done)
 	}
+	return c.playAll(ctx, s, args, suite, known, done)
+}
+
+// ready checks and prepares all that the run reads and writes, before the first client starts.
+func (c *runCommand) ready(ctx context.Context, s streams) (*conformance.Suite, *baseline.File, error) {
+	c.nameFiles()
+	suite, err := c.suite()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.prepare(ctx); err != nil {
+		return nil, nil, usage(err)
+	}
+	known, err := c.readBaseline()
+	if err = errors.Join(err, c.Report.prepare()); err != nil {
+		return nil, nil, err
+	}
+	if err := c.claimOut(s.err); err != nil {
+		return nil, nil, err
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softMemory)
+	}
+	return suite, known, nil
+}
+
+// playAll plays and judges all that is asked for; done ends the display of the progress.
+func (c *runCommand) playAll(ctx context.Context, s streams, args arguments, suite *conformance.Suite,
+	known *baseline.File, done func()) error {
+	began := time.Now()
 	if c.Out != "" || len(c.Report) > 0 {
 		suite.Checkpoint = c.checkpoint(known, began)
 	}

@@ -101,36 +101,36 @@ const maxName = 60
 
 // nameBefore returns the name that the operator at a place follows, without quotes, spaces and a type. A comma follows
 // the name of an argument, which has quotes; > the name of an element.
-//
-//nolint:gocyclo // one flat list of cases, each a line or two
 func nameBefore(text string, at int) string {
-	end := at
-	switch operator := text[at]; {
-	case operator == ',' && (at == 0 || strings.IndexByte("\"'", text[at-1]) < 0):
-		return ""
-	case operator == '>':
-		open := strings.LastIndexByte(text[max(0, at-maxName):at], '<')
+	before := text[:at]
+	switch text[at] {
+	case ',':
+		if strings.TrimRight(before, `"'`) == before {
+			return ""
+		}
+	case '>':
+		before = before[max(0, at-maxName):]
+		open := strings.LastIndexByte(before, '<')
 		if open < 0 {
 			return ""
 		}
-		return text[max(0, at-maxName)+open+1 : at]
-	case operator == '=':
-		end = len(strings.TrimRight(text[max(0, at-4):at], ".?!+:")) + max(0, at-4)
-		if before, typed := strings.CutSuffix(text[:end], " string "); typed {
-			end = len(before)
-		}
+		return before[open+1:]
+	case '=':
+		before = strings.TrimSuffix(trimRight(before, ".?!+:", 4), " string ")
 	}
-	for end > 0 && (text[end-1] == ' ' || text[end-1] == '\t') && at-end < 4 {
-		end--
-	}
-	if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
-		end--
-	}
-	begin := end
-	for begin > 0 && end-begin < maxName && (isWordByte(text[begin-1]) || text[begin-1] == '-') {
+	before = trimRight(before, " \t", len(before)+4-at)
+	before = trimRight(before, `"'`, 1)
+	begin := len(before)
+	for begin > 0 && len(before)-begin < maxName && (isWordByte(before[begin-1]) || before[begin-1] == '-') {
 		begin--
 	}
-	return text[begin:end]
+	return before[begin:]
+}
+
+// trimRight removes at most n of some characters from the end of a text.
+func trimRight(text, cutset string, n int) string {
+	begin := max(0, len(text)-max(0, n))
+	return text[:begin+len(strings.TrimRight(text[begin:], cutset))]
 }
 
 // snakeCase returns a name in lower case with its words separated by underscores.

@@ -92,16 +92,34 @@ func references(text []byte) []byte {
 }
 
 // Unpack returns the files of an archive by name.
-//
-//nolint:gocyclo // one flat list of cases, each a line or two
 func Unpack(archive []byte) (map[string][]byte, error) {
 	r := &reader{Reader: bufio.NewReader(flate.NewReader(bytes.NewReader(archive)))}
-	type file struct {
-		name string
-		size int
+	files, total := r.files()
+	text := r.text(total)
+	if r.err == nil && len(text) != total {
+		r.err = fmt.Errorf("found %d bytes, expected %d", len(text), total)
 	}
-	var files []file
-	total := 0
+	if _, err := r.ReadByte(); r.err == nil && !errors.Is(err, io.EOF) {
+		r.err = errors.New("no end")
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("reading the archive: %w", r.err)
+	}
+	unpacked := map[string][]byte{}
+	for _, f := range files {
+		unpacked[f.name], text = text[:f.size:f.size], text[f.size:]
+	}
+	return unpacked, nil
+}
+
+// file is what an archive says of a file.
+type file struct {
+	name string
+	size int
+}
+
+// files reads the names and sizes of the files, and returns the sum of the sizes.
+func (r *reader) files() (files []file, total int) {
 	for range r.number() {
 		f := file{name: string(r.bytes(r.number()))}
 		f.size = r.number()
@@ -110,6 +128,11 @@ func Unpack(archive []byte) (map[string][]byte, error) {
 			break
 		}
 	}
+	return files, total
+}
+
+// text reads the text of all files, of at most total bytes.
+func (r *reader) text(total int) []byte {
 	text, literals := []byte(nil), r.bytes(r.number())
 	for distance := 0; r.err == nil && len(text)+len(literals) < total; {
 		before, next, length := r.number(), r.number(), r.number()
@@ -126,21 +149,7 @@ func Unpack(archive []byte) (map[string][]byte, error) {
 			text = append(text, text[len(text)-distance])
 		}
 	}
-	text = append(text, literals...)
-	if r.err == nil && len(text) != total {
-		r.err = fmt.Errorf("found %d bytes, expected %d", len(text), total)
-	}
-	if _, err := r.ReadByte(); r.err == nil && !errors.Is(err, io.EOF) {
-		r.err = errors.New("no end")
-	}
-	if r.err != nil {
-		return nil, fmt.Errorf("reading the archive: %w", r.err)
-	}
-	unpacked := map[string][]byte{}
-	for _, f := range files {
-		unpacked[f.name], text = text[:f.size:f.size], text[f.size:]
-	}
-	return unpacked, nil
+	return append(text, literals...)
 }
 
 // reader reads until its first error.

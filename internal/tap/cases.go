@@ -191,23 +191,44 @@ func (s *session) open(is func(*call) bool) *call {
 	return nil
 }
 
-//nolint:gocyclo // one flat list of cases, each a line or two
+// toClient returns the call to which a message to the client belongs; nil for none.
 func (s *session) toClient(e *trace.Event, m *trace.Message, ends map[string]json.RawMessage) *call {
-	f := e.Frame
-	var of *call
-	if id := ends[f.Stream]; f.Stream != "" && id != nil {
-		of = s.open(func(c *call) bool { return jsonvalue.Same(c.asked, id) })
-	}
-	if of == nil && f.Stream != "" {
-		of = s.streams[f.Stream]
-	}
-	switch {
-	case m.Method == "" && m.ID != nil:
-		c := s.open(func(c *call) bool { return jsonvalue.Same(c.asked, m.ID) })
+	if m.Method == "" && m.ID != nil {
+		c := s.asked(m.ID)
 		if c != nil {
 			s.responded(c, e, m)
 		}
 		return c
+	}
+	stream := e.Frame.Stream
+	of := s.ofMessage(e, m, s.ofStream(stream, ends))
+	if of != nil && strings.HasPrefix(stream, "post") {
+		s.streams[stream] = of
+	}
+	return of
+}
+
+// asked returns the latest call with the id, if it is not over; nil for none.
+func (s *session) asked(id json.RawMessage) *call {
+	return s.open(func(c *call) bool { return jsonvalue.Same(c.asked, id) })
+}
+
+// ofStream returns the call whose stream it is; nil for none.
+func (s *session) ofStream(stream string, ends map[string]json.RawMessage) *call {
+	if stream == "" {
+		return nil
+	}
+	if id := ends[stream]; id != nil {
+		if c := s.asked(id); c != nil {
+			return c
+		}
+	}
+	return s.streams[stream]
+}
+
+// ofMessage returns the call of a request or notification on the stream of a call, which is nil for no stream.
+func (s *session) ofMessage(e *trace.Event, m *trace.Message, of *call) *call {
+	switch {
 	case m.Method != "" && m.ID != nil:
 		if of == nil {
 			of = s.open(func(c *call) bool { return !c.parked })
@@ -222,13 +243,9 @@ func (s *session) toClient(e *trace.Event, m *trace.Message, ends map[string]jso
 		id := jsonvalue.Part(m.Params, "requestId")
 		for _, one := range slices.Backward(s.samples) {
 			if jsonvalue.Same(one.id, id) {
-				of = one.call
-				break
+				return one.call
 			}
 		}
-	}
-	if f.Stream != "" && of != nil && strings.HasPrefix(f.Stream, "post") {
-		s.streams[f.Stream] = of
 	}
 	return of
 }

@@ -238,49 +238,49 @@ func checkContent(it *node, allowed []string) *dialect.Error {
 	return codecs.Each(it.List(contents[it.Kind]), func(p *node) *dialect.Error { return checkFlatPart(p, allowed) })
 }
 
-//nolint:gocyclo // one flat list of cases, each a line or two
 func checkFlatPart(p *node, allowed []string) *dialect.Error {
 	kind := p.Kind
 	if !slices.Contains(allowed, kind) {
 		return unsupported(p.Path, kind, allowed...)
 	}
 	switch kind {
-	case "input_text", "output_text", "summary_text", "refusal":
-		member := "text"
-		if kind == "refusal" {
-			member = kind
-		}
-		if !jsonvalue.IsKind(p.Raw(member), '"') {
-			return missing(p.Path, member)
-		}
+	case "input_text", "output_text", "summary_text":
+		return needs(p, "text", '"')
+	case "refusal":
+		return needs(p, kind, '"')
 	case "input_image":
-		url := p.Raw("image_url")
-		if p.Has("image_url") && !jsonvalue.IsKind(url, '"') {
-			return wrongType(p.Path+".image_url", "a string", url)
-		}
-		if !p.Has("image_url") && !p.Has("file_id") {
-			return missing(p.Path, "image_url")
-		}
-		if _, data, err := dataURI(p.Text("image_url")); !errors.Is(err, errNotData) && len(data) == 0 {
-			return notImage(p.Path+".image_url", err)
-		}
-		return checkDetail(p.Members, p.Path+".detail", "original")
+		return checkFlatImage(p)
 	case "input_file":
 		if kind := audioFile(p); kind != "" {
-			return ours(
-				p.Path,
-				"unsupported_file",
-				"%s is a file of the type %s: this API reads documents, not sound",
-				p.Path,
-				kind,
-			)
+			return ours(p.Path, "unsupported_file", "%s is a file of the type %s: this API reads documents, not sound",
+				p.Path, kind)
 		}
 	case "input_audio":
-		if !jsonvalue.IsKind(p.Raw("input_audio"), '{') {
-			return missing(p.Path, "input_audio")
-		}
+		return needs(p, "input_audio", '{')
 	}
 	return nil
+}
+
+// needs refuses a node without a member of the given kind (see jsonvalue.IsKind).
+func needs(n *node, member string, kind byte) *dialect.Error {
+	if !jsonvalue.IsKind(n.Raw(member), kind) {
+		return missing(n.Path, member)
+	}
+	return nil
+}
+
+func checkFlatImage(p *node) *dialect.Error {
+	url := p.Raw("image_url")
+	if p.Has("image_url") && !jsonvalue.IsKind(url, '"') {
+		return wrongType(p.Path+".image_url", "a string", url)
+	}
+	if !p.Has("image_url") && !p.Has("file_id") {
+		return missing(p.Path, "image_url")
+	}
+	if _, data, err := dataURI(p.Text("image_url")); !errors.Is(err, errNotData) && len(data) == 0 {
+		return notImage(p.Path+".image_url", err)
+	}
+	return checkDetail(p.Members, p.Path+".detail", "original")
 }
 
 // audioFile returns the type of a file that is a sound; "" for any other.

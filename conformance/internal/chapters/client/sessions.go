@@ -195,22 +195,30 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 // otherEnds is how many bad ends a report shows beside the first.
 const otherEnds = 5
 
-//nolint:gocyclo // one flat list of cases, each a line or two
+// ends are the sessions that did not end as they should, by how they ended.
+type ends struct{ bad, slow, refused, early []*evidence.Session }
+
+func (all *ends) add(s *evidence.Session) {
+	switch {
+	case s.Unfinished():
+		all.slow = append(all.slow, s)
+	case evidence.EndedByItself(s.Ended) && !s.Ended.Clean() && s.RefusedOwn() != nil:
+		all.refused = append(all.refused, s)
+	case s.Ended == nil || !s.Ended.Clean():
+		all.bad = append(all.bad, s)
+	case endedEarly(s):
+		all.early = append(all.early, s)
+	}
+}
+
 func endsCleanly(sessions []*evidence.Session) check.Verdict {
-	var bad, slow, refused, early []*evidence.Session
-	for _, s := range slices.DeleteFunc(slices.Clone(sessions), mayFail) {
-		switch {
-		case s.Unfinished():
-			slow = append(slow, s)
-		case evidence.EndedByItself(s.Ended) && !s.Ended.Clean() && s.RefusedOwn() != nil:
-			refused = append(refused, s)
-		case s.Ended == nil || !s.Ended.Clean():
-			bad = append(bad, s)
-		case endedEarly(s):
-			early = append(early, s)
+	var all ends
+	for _, s := range sessions {
+		if !mayFail(s) {
+			all.add(s)
 		}
 	}
-	switch {
+	switch bad, early := all.bad, all.early; {
 	case bad != nil && !slices.ContainsFunc(bad, usedServer):
 		return check.NotObserved(
 			"the client never used the server %s: %s",
@@ -219,10 +227,10 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 		)
 	case bad != nil:
 		return endsBadly(bad, len(sessions))
-	case slow != nil:
-		return needsTime(slow)
-	case refused != nil:
-		return modelRefused(refused[0])
+	case all.slow != nil:
+		return needsTime(all.slow)
+	case all.refused != nil:
+		return modelRefused(all.refused[0])
 	case early != nil:
 		at := max(0, slices.IndexFunc(early, func(s *evidence.Session) bool { return !s.Host() && !troubled(s) }))
 		return endsEarly(early[at])
