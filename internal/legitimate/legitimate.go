@@ -3,7 +3,36 @@
 // changes, and random faults that make one are legal. A change that is not in the list is a bug of the client.
 package legitimate
 
-import "slices"
+import (
+	_ "embed" // changes.txt
+	"slices"
+	"strings"
+)
+
+//go:embed changes.txt
+var list string
+
+var changes = read(list)
+
+// read reads a list of changes. A line that is indented continues the one before it.
+func read(list string) (all []Change) {
+	ways := map[string]Way{"model": Model, "server": Server, "both": Model | Server, "-": 0}
+	for line := range strings.Lines(strings.ReplaceAll(list, "\n  ", " ")) {
+		if strings.TrimSpace(line) == "" || line[0] == '#' {
+			continue
+		}
+		parts := strings.Split(strings.TrimSpace(line), " | ")
+		if len(parts) != 4 {
+			panic("changes.txt: expected id | way | change | reason, found " + line)
+		}
+		to, known := ways[parts[1]]
+		if !known {
+			panic("changes.txt: unknown way in " + line)
+		}
+		all = append(all, Change{parts[0], to, parts[2], parts[3]})
+	}
+	return all
+}
 
 // Change is a change that a correct client may make.
 type Change struct {
