@@ -26,6 +26,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 	"github.com/mcp-conform/mcp-conform/internal/solid"
@@ -49,7 +50,7 @@ func play(t *testing.T, only []string, run func(context.Context, harness.Env) er
 	revisions ...server.Revision) *report.Results {
 	t.Helper()
 	suite := conformance.Suite{Client: harness.InProcess(run), Revisions: revisions, Only: only,
-		Skip: recordings.Unrecorded(), Seed: 1, Source: source,
+		Skip: recordings.Unrecorded(), Seed: 1, Options: hooks.Options{Source: source},
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/conversation"
+	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/malformed"
 )
 
@@ -21,9 +22,6 @@ type ConversationError struct{ Err error }
 
 func (e *ConversationError) Error() string { return fmt.Sprintf("reading the conversation: %v", e.Err) }
 func (e *ConversationError) Unwrap() error { return e.Err }
-
-// DefaultExplore is how many conversations a run plays in each revision if nothing else is asked for.
-const DefaultExplore = 4
 
 // Prefixes and names of the generated cases.
 const (
@@ -60,7 +58,7 @@ func (s *Suite) explored() int {
 	case s.Source != nil:
 		return 0
 	case s.Explore == 0:
-		return DefaultExplore
+		return hooks.DefaultExplore
 	}
 	return max(s.Explore, 0)
 }

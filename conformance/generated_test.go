@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/conversation"
+	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
@@ -103,7 +104,7 @@ func TestAnInvalidFileIsAConversationError(t *testing.T) {
 		{write("x.json", head+`"2025-11-25","steps":[[{"params":{}}]]}`), "x.json: steps[0][0].params: "},
 	} {
 		path, want := c[0], c[1]
-		suite := conformance.Suite{Client: sound, Conversation: path}
+		suite := conformance.Suite{Client: sound, Options: hooks.Options{Conversation: path}}
 		_, _, err := suite.Run(t.Context())
 		require.ErrorContains(t, err, want)
 		require.ErrorAs(t, err, new(*conformance.ConversationError))

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
@@ -49,7 +50,7 @@ func Seed(n int64) Option { return func(s *settings) { s.Suite.Seed = n } }
 // and kept in the folder of [Keep].
 func Fuzz(n int) Option { return func(s *settings) { s.Suite.Fuzz = n } }
 
-// Explore plays n valid conversations in each revision, generated from the seed, in place of [DefaultExplore]. One that
+// Explore plays n valid conversations in each revision, generated from the seed, in place of 4. One that
 // fails a check is shrunk and kept in the folder of [Keep]. 0 plays none.
 func Explore(n int) Option {
 	return func(s *settings) {
@@ -103,9 +104,8 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	if !ok {
 		return
 	}
-	s := settings{Suite: Suite{Client: c, Contained: contained, Seed: 1, Tool: "go test", Bubble: func(f func()) {
-		synctest.Test(t, func(*testing.T) { f() })
-	}}}
+	s := settings{Suite: Suite{Client: c, Seed: 1, Options: hooks.Options{Contained: contained, Tool: "go test"},
+		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}}
 	for _, o := range options {
 		o(&s)
 	}

@@ -23,7 +23,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 )
 
 // AllRevisions returns every revision of the catalogue, oldest first.
@@ -70,14 +69,8 @@ type Check struct {
 	Cause string `json:"-"`
 	Fix   string `json:"-"`
 
-	// Legitimate are the changes that the rule allows, with the sentence or the reason that does; nil for other rules.
-	Legitimate []Change `json:"-"`
-
 	enforces []string // The places of all statements behind the rule.
 }
-
-// Change is a change that a correct client may make between its two wires.
-type Change = legitimate.Change
 
 // Scenarios returns the catalogue in the order of reports. The first two have no cases and are part of every run:
 // "client" has the checks of the client as a whole, "always" those of every message of every case.
@@ -109,7 +102,6 @@ func describe(s *check.Scenario, c *check.Check) Check {
 		ID: s.ID + "/" + c.ID, Rule: c.Rule, Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix,
 		Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
 	}
-	d.Legitimate = always.Legitimate(d.ID)
 	for _, r := range s.Revisions {
 		level, ok := c.Levels[r]
 		if !ok {

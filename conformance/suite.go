@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/hooks"
 )
 
 // Suite is the configuration of a run. Only Client is required.
@@ -36,39 +36,17 @@ type Suite struct {
 	Parallel int
 	// Dialect is the only model wire format that the client is offered; "" for all.
 	Dialect string
-	// Source answers requests to the model in place of the scenarios' scripts; nil for the scripts.
-	Source llm.Source
-	// Tool is the version of the program, for the report.
-	Tool string
 	// Bubble runs a function in virtual time (see [harness.Runner]); nil for real time.
 	Bubble func(func())
-	// Contained plays the hostile cases in place of Client (see [harness.Runner]); nil for Client.
-	Contained *harness.Client
-	// Watchdog limits the real time of a session in virtual time; 0 for [harness.DefaultWatchdog].
-	Watchdog time.Duration
-	// Reproduce returns the command that reproduces a result: it plays the result's case, or the whole run without one.
-	// Nil returns none.
-	Reproduce func(r *report.Result) string
-	// Progress is called as [harness.Runner] says, for all revisions; nil for no call.
-	Progress func(harness.Progress)
-	// Checkpoint is called during Run when sessions have ended, with the results so far, marked as interrupted, and the
-	// traces in the order in which their sessions ended. The first of them are those of the previous call. It is called by
-	// one goroutine, and not after Run has returned. [Suite.Play] calls it without results. Nil for no call.
-	Checkpoint func(*report.Results, []*trace.Trace)
 	// Fuzz is the number of malformed requests per revision that Seed generates in addition to the catalogue's.
 	Fuzz int
-	// Explore is the number of valid conversations per revision that Seed generates; 0 for [DefaultExplore], negative for
-	// none.
+	// Explore is the number of valid conversations per revision that Seed generates; 0 for 4, negative for none.
 	Explore int
 	// Keep is the folder in which generated requests and conversations that fail a check are kept. Each is shrunk first,
 	// which takes more sessions. "" keeps none.
 	Keep string
-	// Conversation is the path of a file in Keep: only that is played, in its revision. "" for none.
-	Conversation string
-	// Shard is the part of the sessions that Play plays, from 1 to Shards; 0 for all.
-	Shard, Shards int
-	// ReproduceFile returns the command that plays a file in Keep, for the report; nil for none.
-	ReproduceFile func(path string) string
+
+	hooks.Options // of the command mcp-conform and our own tests
 }
 
 // Run plays and judges. It returns the results and their traces, in the order of the revisions. When the context ends,

@@ -17,12 +17,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
 // suiteOf returns a suite that judges a client in virtual time.
 func suiteOf(t *testing.T, c harness.Client) conformance.Suite {
-	return conformance.Suite{Client: c, Seed: 1, Tool: "test",
+	return conformance.Suite{Client: c, Seed: 1, Options: hooks.Options{Tool: "test"},
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 }
 

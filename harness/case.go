@@ -55,11 +55,11 @@ type Case struct {
 	// Carrier is the request that starts the case; "" for a call of its tool. [server.PromptsGet] and
 	// [server.ResourcesRead] need a client that supports [Env.Prompts] and [Env.Resources]; others may ignore them.
 	Carrier server.Carrier
-	// Responses is how the server responds over HTTP to calls of the tool; [server.Auto] for its default.
+	// ResponseMode is how the server responds over HTTP to calls of the tool; [server.Auto] for its default.
 	ResponseMode server.ResponseMode
 	// Stdio is for cases about a server that the client launches: over HTTP they need no session of their own.
 	Stdio bool
-	// Speaks are the server's revisions in this case, in place of the run's; nil for that one. The client then has to
+	// ServerRevisions are the server's revisions in this case, in place of the run's; nil for that one. The client then has to
 	// negotiate ([Env.Revision] is ""), and only the case's own checks apply. The case must be Isolated.
 	ServerRevisions []server.Revision
 	// ListVersionsToModern is [server.Options.ListVersionsToModern] of that server.

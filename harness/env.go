@@ -51,7 +51,7 @@ type Env struct {
 	// Timeout is how long the client has to wait for the whole answer of the model to one sample, before it returns a
 	// timeout error to the server; 0 leaves that to the client.
 	Timeout time.Duration
-	// GiveUp are the tools whose calls the client has to abandon. A client that can do so sends a progress token, and
+	// Abandon are the tools whose calls the client has to abandon. A client that can do so sends a progress token, and
 	// cancels the call when a progress notification arrives, or the header of the model's answer to a sample of that
 	// call. It then reports [Abandoned] and goes on with the next tool. In Go, use [Env.Call].
 	Abandon []string

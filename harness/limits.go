@@ -23,7 +23,7 @@ type Limits struct {
 	// Declared is true if Client is a known property of the client ([Runner.ClientTimeout]). Else Client is a request,
 	// and a client with a limit of its own may ignore it.
 	Declared bool
-	// Patience is how long the model of a [Case.Timed] takes. For [Beyond] it exceeds Client by a margin for a busy
+	// ModelDelay is how long the model of a [Case.Timed] takes. For [Beyond] it exceeds Client by a margin for a busy
 	// machine: a client that still waits then did not time out at Client.
 	ModelDelay time.Duration
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
@@ -83,7 +84,7 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 	}
 	explainLine(b, "covered by", coverage(c.ID, c.Cases))
 	var changes []string
-	for _, l := range c.Legitimate {
+	for _, l := range legitimate.By(c.ID) {
 		changes = append(changes, l.Change+" — "+l.Reason)
 	}
 	explainLine(b, "legitimate", strings.Join(changes, "\n"))

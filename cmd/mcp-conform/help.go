@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
 )
 
@@ -57,7 +58,7 @@ func vars() map[string]string {
 		"variables":      strings.Join(variables, ", "),
 		"dialects":       strings.Join(llm.Dialects(), ", "),
 		"features":       strings.Join(harness.Features(), ", "),
-		"explored":       fmt.Sprint(conformance.DefaultExplore),
+		"explored":       fmt.Sprint(hooks.DefaultExplore),
 		"goal":           fmt.Sprint(faults.Goal),
 	}
 	for line := range strings.Lines(strings.ReplaceAll(helpTexts, "\n  ", " ")) {

@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
@@ -341,9 +342,9 @@ func (c *runCommand) suite() (*conformance.Suite, error) {
 	}
 	client.Name = cmp.Or(c.Name, client.Name)
 	suite := &conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout,
-		CaseTimeout: c.CaseTime, ClientTimeout: c.Patience, Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect,
-		Loop: harness.Loop(c.Loop), Fuzz: c.Fuzz, Explore: c.explored(), Conversation: c.Kept, Reproduce: c.reproduceResult,
-		ReproduceFile: c.reproduceFile}
+		CaseTimeout: c.CaseTime, ClientTimeout: c.Patience, Parallel: c.Jobs, Dialect: c.Dialect,
+		Loop: harness.Loop(c.Loop), Fuzz: c.Fuzz, Explore: c.explored(), Options: hooks.Options{Tool: version(),
+			Conversation: c.Kept, Reproduce: c.reproduceResult, ReproduceFile: c.reproduceFile}}
 	if c.Explore != nil && *c.Explore == 0 {
 		suite.Explore = -1
 	}

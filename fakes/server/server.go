@@ -46,7 +46,7 @@ type Options struct {
 	ListVersionsToModern bool
 	// AnswerDiscover makes such a server respond to server/discover with a result that lists its revisions.
 	AnswerDiscover bool
-	// Responses selects streams or plain JSON.
+	// ResponseMode selects streams or plain JSON.
 	ResponseMode ResponseMode
 	// Record receives every frame, with the name of the tool as the event's Case: a server frame before the client can
 	// respond, a client frame before it is parsed. Several goroutines call it at once. It may keep the event and must

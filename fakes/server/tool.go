@@ -31,7 +31,7 @@ type Tool struct {
 	Mark string `json:"-"`
 	// Optional permits that the tool is never called, in a test with [New] or [NewWith].
 	Optional bool `json:"-"`
-	// Responses selects how the server responds to calls of the tool; [Auto] is [Options.Responses].
+	// ResponseMode selects how the server responds to calls of the tool; [Auto] is [Options.Responses].
 	ResponseMode ResponseMode `json:"-"`
 }
 

@@ -63,6 +63,17 @@ func Find(id string) *Change {
 // All returns all changes.
 func All() []Change { return slices.Clone(changes) }
 
+// By returns the changes that the check with the ID allows; nil for a check without such a list.
+func By(check string) []Change {
+	switch check {
+	case "always/model-was-given":
+		return On(Model)
+	case "always/server-was-given":
+		return On(Server)
+	}
+	return nil
+}
+
 // On returns the changes on a way.
 func On(w Way) []Change {
 	return slices.DeleteFunc(All(), func(c Change) bool { return c.To&w == 0 })

@@ -78,7 +78,7 @@ func notStored(param, format string, args ...any) *dialect.Error {
 	return err
 }
 
-// checkParameters checks the ranges, and for OpenAI what the answer may include and how long it is at least.
+// checkFlatParameters checks the ranges, and for OpenAI what the answer may include and how long it is at least.
 func checkFlatParameters(q *request) *dialect.Error {
 	if !q.style.isOpenAI {
 		return cmp.Or(responsesAPI.CheckValues(q.node, "responses", "", "temperature", "top_p"), checkStreamOptions(q.node))

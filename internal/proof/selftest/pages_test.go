@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/selftest"
 )
@@ -107,7 +108,7 @@ func scenarioPage(t *testing.T, m *selftest.Matrix, s *conformance.Scenario) str
 		bullet(&b, "Likely cause", c.Cause)
 		bullet(&b, "Fix", c.Fix)
 		bullet(&b, "Cases", strings.Join(c.Cases, ", "))
-		for _, l := range c.Legitimate {
+		for _, l := range legitimate.By(c.ID) {
 			bullet(&b, "Allowed", l.Change+": "+l.Reason)
 		}
 		mutant, r := example(m, c.ID)
