@@ -59,7 +59,7 @@ type Case struct {
 	ResponseMode server.ResponseMode
 	// Stdio is for cases about a server that the client launches: over HTTP they need no session of their own.
 	Stdio bool
-	// ServerRevisions are the server's revisions in this case, in place of the run's; nil for that one. The client then has to
+	// ServerRevisions are the server's in this case, in place of the run's; nil for that one. The client then has to
 	// negotiate ([Env.Revision] is ""), and only the case's own checks apply. The case must be Isolated.
 	ServerRevisions []server.Revision
 	// ListVersionsToModern is [server.Options.ListVersionsToModern] of that server.

@@ -79,18 +79,9 @@ func (h *handshakes) add(e *trace.Event, m *evidence.Message) *check.Verdict {
 		h.addFromServer(session, m)
 	case m.Method == "initialize":
 		return badInitialize(e, m)
-	case now == nil:
-		named := session != "" || h.overStdio // else it may be one of several clients
-		if m.Method == "notifications/initialized" && h.done[session] && named && h.again == nil {
-			h.again = &evidence.Place{Ref: e.Ref(), Label: m.Method}
-		}
 	case m.Method == "notifications/initialized":
-		if now.served != nil && (now.wentOn || e.Frame.HTTP == nil) {
-			return check.Instead(check.Fail("expected notifications/initialized before other requests, found it after %s",
-				now.served.Label).At(*now.served, evidence.Place{Ref: e.Ref(), Label: m.Method}))
-		}
-		delete(h.open, session)
-		h.done[session] = true
+		return h.initialized(e)
+	case now == nil:
 	case now.served != nil && isRequest:
 		return check.Instead(check.Fail("expected notifications/initialized before %s, found none", now.served.Label).
 			At(*now.served))
@@ -100,6 +91,26 @@ func (h *handshakes) add(e *trace.Event, m *evidence.Message) *check.Verdict {
 			now.requests[evidence.CanonicalID(m.ID)] = evidence.Place{Ref: e.Ref(), Label: m.Method}
 		}
 	}
+	return nil
+}
+
+// initialized adds the notification that ends a handshake.
+func (h *handshakes) initialized(e *trace.Event) *check.Verdict {
+	session := e.Frame.Session
+	now, place := h.open[session], evidence.Place{Ref: e.Ref(), Label: "notifications/initialized"}
+	switch {
+	case now == nil:
+		named := session != "" || h.overStdio // else it may be one of several clients
+		if h.done[session] && named && h.again == nil {
+			h.again = &place
+		}
+		return nil
+	case now.served != nil && (now.wentOn || e.Frame.HTTP == nil):
+		return check.Instead(check.Fail("expected notifications/initialized before other requests, found it after %s",
+			now.served.Label).At(*now.served, place))
+	}
+	delete(h.open, session)
+	h.done[session] = true
 	return nil
 }
 
@@ -130,7 +141,8 @@ func badInitialize(e *trace.Event, m *evidence.Message) *check.Verdict {
 		return nil
 	}
 	return check.Instead(check.Fail("expected a revision such as 2025-11-25 as protocolVersion in initialize, found %s",
-		check.OrMissing(params["protocolVersion"])).At(evidence.Place{Ref: e.Ref(), Path: "params.protocolVersion", Label: m.Method}))
+		check.OrMissing(params["protocolVersion"])).
+		At(evidence.Place{Ref: e.Ref(), Path: "params.protocolVersion", Label: m.Method}))
 }
 
 var contentType = check.Check{

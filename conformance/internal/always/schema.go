@@ -189,10 +189,9 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 	case "additionalProperties":
 		return got == false && want == true || s.same(got, want)
 	case "required":
-		return (hasTwice(want) || !hasTwice(got)) && s.sameSet(got, want, func(any) bool { return false })
+		return s.sameNames(got, want, func(any) bool { return false })
 	case "enum":
-		return (hasTwice(want) || !hasTwice(got)) &&
-			s.sameSet(got, want, func(v any) bool { return v == nil || isNull(v) })
+		return s.sameNames(got, want, func(v any) bool { return v == nil || isNull(v) })
 	case "anyOf", "oneOf", "allOf":
 		return s.sameSet(got, want, isNull)
 	case "prefixItems":
@@ -203,6 +202,11 @@ func (s *schemas) sameWord(word string, got, want any) bool {
 		return jsonvalue.Equal(got, want)
 	}
 	return s.same(got, want)
+}
+
+// sameNames compares sets that may not repeat a value if the wanted one does not.
+func (s *schemas) sameNames(got, want any, mayAdd func(any) bool) bool {
+	return (hasTwice(want) || !hasTwice(got)) && s.sameSet(got, want, mayAdd)
 }
 
 // sameMembers compares the schemas of an object's members.
