@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // A gateway has two legs: the front one to its client, and the back one to the server. Here the messages of both are
@@ -148,7 +149,7 @@ func sameRequest(a, b *legRequest) bool {
 // a message in common. Every request of a case has a text of its own.
 func alikeRequest(a, b *legRequest) bool {
 	if a.Method != sampling {
-		hasState := func(r *legRequest) bool { return jsonvalue.Part(r.Params, "requestState") != nil }
+		hasState := func(r *legRequest) bool { return replay.State(r.Params) != nil }
 		return sameName(nameOf(a), nameOf(b)) && hasState(a) == hasState(b)
 	}
 	texts := lastTexts(a.Params)
@@ -207,7 +208,9 @@ func ownParams(raw json.RawMessage) map[string]any {
 		return map[string]any{}
 	}
 	dropReserved(o)
-	delete(o, "requestState")
+	for _, state := range replay.StateMembers {
+		delete(o, state)
+	}
 	jsonvalue.Walk(o, "", func(_ string, v any) bool {
 		if inner, ok := v.(map[string]any); ok && inner["isError"] == false {
 			delete(inner, "isError")

@@ -119,7 +119,7 @@ func TestASuiteThatCannotRunReturnsAnError(t *testing.T) {
 		as     any
 	}{
 		"an unknown revision": {func(s *conformance.Suite) { s.Revisions = []server.Revision{"2024-11-05"} },
-			`unknown revision "2024-11-05": use one of [2025-03-26 2025-06-18 2025-11-25 2026-07-28]`, nil},
+			`unknown revision "2024-11-05": use one of [2025-03-26 2025-06-18 2025-11-25 2026-07-28`, nil},
 		"an unknown scenario": {func(s *conformance.Suite) { s.Only = []string{"bsaic"} },
 			`"bsaic" matches no scenario, case or check; did you mean basic?`, new(*conformance.SelectionError)},
 		"nothing in the revision": {func(s *conformance.Suite) {

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 )
 
 type callParams struct {
@@ -27,7 +28,8 @@ func (s *Server) readCall(m *message) (callParams, *serverTool, *RPCError) {
 	p := callParams{method: method, arguments: m.params["arguments"], meta: m.meta}
 	if len(s.modern) > 0 {
 		version, _ := m.meta.text(metaVersion)
-		p.stateMember = cmp.Or(Revision(version).StateMember(), s.modern[0].StateMember())
+		i := slices.IndexFunc(s.modern, func(r Revision) bool { return m.params[r.StateMember()] != nil })
+		p.stateMember = cmp.Or(Revision(version).StateMember(), s.modern[max(0, i)].StateMember())
 		p.inputResponses, p.state = m.params["inputResponses"], m.params[p.stateMember]
 	}
 	switch {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 func TestTheTableSaysWhatARevisionHas(t *testing.T) {
@@ -24,6 +26,9 @@ func TestTheTableSaysWhatARevisionHas(t *testing.T) {
 	}
 	require.Empty(t, V20251125.StateMember())
 	require.Equal(t, "requestState", V20260728.StateMember())
+	for _, r := range AllRevisions() {
+		require.Contains(t, append(replay.StateMembers, ""), r.StateMember(), "recordings need it, too")
+	}
 }
 
 func TestTheDefaultsAreALegacyAndAModernRevision(t *testing.T) {

@@ -38,7 +38,7 @@ func (r *Recording) Calls(revision string) []*Call {
 
 // waiting returns the call that a request is the next round of; nil for a new one.
 func waiting(calls []*Call, q *Request) *Call {
-	state, responses := jsonvalue.Part(q.Params, "requestState"), jsonvalue.Part(q.Params, "inputResponses")
+	state, responses := State(q.Params), jsonvalue.Part(q.Params, "inputResponses")
 	if state == nil && responses == nil {
 		return nil
 	}
@@ -47,9 +47,22 @@ func waiting(calls []*Call, q *Request) *Call {
 		if asked == nil || Name(call.Method, call.Params) != Name(q.Method, q.Params) {
 			continue
 		}
-		if state != nil && jsonvalue.Same(state, jsonvalue.Part(asked, "requestState")) ||
-			state == nil && jsonvalue.Part(asked, "requestState") == nil && len(Inputs(asked)) > 0 {
+		if state != nil && jsonvalue.Same(state, State(asked)) ||
+			state == nil && State(asked) == nil && len(Inputs(asked)) > 0 {
 			return call
+		}
+	}
+	return nil
+}
+
+// StateMembers are the names of the state of a round, in all revisions (server.Revision.StateMember).
+var StateMembers = []string{"requestState"}
+
+// State returns the state in a result that asks for input, or in the params of a retry; nil for none.
+func State(raw json.RawMessage) json.RawMessage {
+	for _, name := range StateMembers {
+		if state := jsonvalue.Part(raw, name); state != nil {
+			return state
 		}
 	}
 	return nil

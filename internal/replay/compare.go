@@ -113,7 +113,7 @@ func inner(text string) any {
 func Comparable(raw []byte) any {
 	v := jsonvalue.Decode(raw)
 	if o, ok := v.(map[string]any); ok {
-		for _, name := range []string{"requestState", "inputRequests", "clientInfo", "serverInfo"} {
+		for _, name := range append([]string{"inputRequests", "clientInfo", "serverInfo"}, StateMembers...) {
 			delete(o, name)
 		}
 		if meta, ok := o["_meta"].(map[string]any); ok {

@@ -138,7 +138,7 @@ func (s *session) fromClient(e *trace.Event, m *trace.Message) *call {
 // called returns the call that a request begins, or that it continues with a retry.
 func (s *session) called(m *trace.Message, name string) *call {
 	full := m.Method + " " + name
-	state := jsonvalue.Part(m.Params, "requestState")
+	state := replay.State(m.Params)
 	if state != nil || jsonvalue.Part(m.Params, "inputResponses") != nil {
 		parked := s.open(func(c *call) bool { return c.parked && c.name == full && sameState(c.state, state) })
 		if parked != nil {
@@ -253,7 +253,7 @@ func (s *session) ofMessage(e *trace.Event, m *trace.Message, of *call) *call {
 // responded ends a call, or parks it if the result asks for input.
 func (s *session) responded(c *call, e *trace.Event, m *trace.Message) {
 	inputs, err := jsonvalue.ReadMembers(jsonvalue.Part(m.Result, "inputRequests"))
-	c.state = jsonvalue.Part(m.Result, "requestState")
+	c.state = replay.State(m.Result)
 	if err != nil && c.state == nil {
 		c.over = true
 		return

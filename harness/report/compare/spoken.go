@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // Difference is the first thing that a client said otherwise in a case.
@@ -145,7 +146,7 @@ func (s *settler) settled(name string, value any) any {
 		switch {
 		case ids[name]:
 			return s.alias(v)
-		case name == "requestState":
+		case slices.Contains(replay.StateMembers, name):
 			return "…"
 		}
 		return chosen.ReplaceAllString(v, "…")
