@@ -124,7 +124,6 @@ func inOrder(traces []*trace.Trace, revisions []server.Revision, chosen *selecti
 	return sorted
 }
 
-// choose returns what the suite plays and judges.
 func (s *Suite) choose() (*selection, []server.Revision, error) {
 	generated, err := s.generated()
 	if err != nil {

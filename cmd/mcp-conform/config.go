@@ -136,7 +136,6 @@ func (b *clientWords) add(m yaml.MapItem, at ...string) (err error) {
 	return nil
 }
 
-// ordered is a mapping in the order of its keys.
 func ordered(value any) (yaml.MapSlice, bool) {
 	plain, ok := value.(map[string]any)
 	var all yaml.MapSlice

@@ -69,7 +69,6 @@ func (c *replayCommand) Run(ctx context.Context, s streams) error {
 	return closed
 }
 
-// loopback listens on an address of this machine.
 func loopback(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {

@@ -50,7 +50,6 @@ func (s *served) reset() {
 	s.running, s.finished = nil, nil
 }
 
-// end removes a request, and reports whether it was cancelled.
 func (s *served) end(id json.RawMessage, one *serving) (cancelled bool) {
 	one.stop()
 	s.mu.Lock()

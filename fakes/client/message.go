@@ -66,7 +66,6 @@ func unpack(raw []byte, revision server.Revision) ([]message, error) {
 	return []message{one}, err
 }
 
-// resultOf returns the result of a response, or its error.
 func resultOf(response *message, err error) (json.RawMessage, error) {
 	switch {
 	case err != nil:

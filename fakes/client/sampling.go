@@ -60,7 +60,6 @@ func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[st
 	return result, nil
 }
 
-// checkDeclared refuses what the client does not declare.
 func (c *Client) checkDeclared(params map[string]any) *Error {
 	sampling, declared := c.declared()["sampling"].(map[string]any)
 	fault := validity.Undeclared(params, func(path ...string) bool {

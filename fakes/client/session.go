@@ -116,7 +116,6 @@ func (s *session) once(ctx context.Context, method string, params map[string]any
 	return s.exchange(ctx, id, method, params)
 }
 
-// withMeta adds members to the _meta of params.
 func withMeta(params, own map[string]any) map[string]any {
 	if given, ok := params["_meta"].(map[string]any); ok {
 		given = maps.Clone(given)

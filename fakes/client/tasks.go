@@ -185,7 +185,6 @@ func (ts *tasks) result(ctx context.Context, t *task) (map[string]any, *Error) {
 	return result, nil
 }
 
-// cancel ends a task that has not ended.
 func (ts *tasks) cancel(t *task) (map[string]any, *Error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

@@ -124,7 +124,6 @@ func (e *Entry) validatePins() (member string, err error) {
 	return "", nil
 }
 
-// uncovered are the failures that no pin covers.
 func uncovered(pins []pin, failures []failure) []failure {
 	var rest []failure
 	for _, f := range failures {

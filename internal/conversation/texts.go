@@ -185,7 +185,6 @@ func (c *choices) tool(name string) tool {
 	return t
 }
 
-// use returns an input for the tool.
 func (c *choices) use(t *tool) object {
 	input := object{}
 	for _, name := range t.order {

@@ -133,7 +133,6 @@ func (r *Result) Block(id string) map[string]any {
 	return b
 }
 
-// offeredBy returns the names of the tools that params offer.
 func offeredBy(params map[string]any) []string {
 	tools, _ := params["tools"].([]any)
 	var names []string

@@ -145,7 +145,6 @@ func (c *comparison) isNameOf(got, want string) bool {
 	return story.IsNameOf(got, want) || story.IsNameOf(numbered.ReplaceAllString(got, ""), want)
 }
 
-// compareChoice compares the tool choice.
 func (c *comparison) compareChoice() *difference {
 	want, got := cmp.Or(c.sent.ToolChoice, dialect.ChoiceAuto), cmp.Or(c.given.ToolChoice, dialect.ChoiceAuto)
 	onlyOne := len(c.given.Tools) == 1 && strings.HasPrefix(got, "tool:")

@@ -61,7 +61,6 @@ var acceptHeader = check.Check{
 		}),
 }
 
-// mediaTypes returns the media types in an Accept header.
 func mediaTypes(header string) []string {
 	var list []string
 	for item := range strings.SplitSeq(header, ",") {

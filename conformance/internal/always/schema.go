@@ -209,7 +209,6 @@ func (s *schemas) sameNames(got, want any, mayAdd func(any) bool) bool {
 	return (hasTwice(want) || !hasTwice(got)) && s.sameSet(got, want, mayAdd)
 }
 
-// sameMembers compares the schemas of an object's members.
 func (s *schemas) sameMembers(got, want any) bool {
 	have, _ := got.(map[string]any)
 	wanted, isObject := want.(map[string]any)

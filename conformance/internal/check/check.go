@@ -83,7 +83,6 @@ func (c *Check) Enforces(revision server.Revision) []*requirements.Statement {
 	return enforced(c.Statements, revision)
 }
 
-// firstOf returns the first of the statements that a revision makes; nil for none.
 func firstOf(statements []string, revision server.Revision) *report.Requirement {
 	if all := enforced(statements, revision); len(all) > 0 {
 		return &report.Requirement{ID: all[0].Place, URL: all[0].URL, Text: all[0].Text}

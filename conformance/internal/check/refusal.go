@@ -76,7 +76,6 @@ func (f Refusal) judge(e *evidence.Case, wrong func(string, ...any) Verdict) Ver
 	}
 }
 
-// answered is the verdict for a result in place of a refusal.
 func (f Refusal) answered(e *evidence.Case, r *evidence.Round) Verdict {
 	found := "a result"
 	if evidence.IsNoAnswer(r.Result()) {

@@ -17,7 +17,6 @@ const (
 	theModel  = "model"
 )
 
-// worthALine reports whether a report shows the event.
 func worthALine(e *trace.Event) bool {
 	switch {
 	case e.Process != nil:
@@ -141,7 +140,6 @@ func oneLine(text string) string {
 	return text
 }
 
-// describeResult names a result by its type, if it has one.
 func describeResult(result json.RawMessage) string {
 	var o jsonvalue.Object
 	_ = json.Unmarshal(result, &o) // a value that is not an object has no type

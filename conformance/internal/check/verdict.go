@@ -182,7 +182,6 @@ func (v *Verdict) Advise(c *Check) (cause, fix string) {
 	return c.Cause, c.Fix
 }
 
-// difference is the kind of difference; "" for none.
 func (v *Verdict) difference() string {
 	if v.advice == nil {
 		return ""

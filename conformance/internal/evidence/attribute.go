@@ -41,7 +41,6 @@ func (s *Session) exchange(e *trace.Event) *Exchange {
 	return x
 }
 
-// addModelChunk adds a part of the model's response.
 func (s *Session) addModelChunk(e *trace.Event) {
 	for _, x := range s.Exchanges[e.Case] {
 		if x.number == e.Chunk.Exchange {

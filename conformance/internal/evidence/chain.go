@@ -70,7 +70,6 @@ func (ev *Case) Retries() int {
 	return n
 }
 
-// isRetry reports whether the request has a member that only a retry has.
 func (l *CarryingRequest) isRetry() bool {
 	return l.Params["inputResponses"] != nil || l.Params[l.StateMember] != nil
 }

@@ -84,7 +84,6 @@ func (s *Session) decodeFrame(e *trace.Event) *Message {
 	return &m
 }
 
-// addCaseEvent adds an event of a case.
 func (s *Session) addCaseEvent(e *trace.Event, m *Message) {
 	switch {
 	case e.Request != nil:

@@ -73,7 +73,6 @@ func pointers(messages []dialect.Message, t dialect.BlockType) []*dialect.Block 
 	return found
 }
 
-// unmatched returns the blocks whose id no other block has.
 func unmatched(blocks, others []*dialect.Block) []*dialect.Block {
 	known := map[string]bool{}
 	for _, o := range others {

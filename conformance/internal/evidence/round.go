@@ -147,7 +147,6 @@ func (ev *Case) addInputRequests(e *trace.Event, result json.RawMessage) {
 	}
 }
 
-// addInputResponses adds the answers in a retry.
 func (ev *Case) addInputResponses(e *trace.Event, params json.RawMessage) {
 	var retry, responses jsonvalue.Object
 	_ = jsonvalue.ReadPart(params, &retry) // Invalid params answer nothing.
@@ -178,7 +177,6 @@ func (r *Round) isDeclared() bool {
 	return validity.Undeclared(params, r.Declared.Declares) == nil
 }
 
-// faultsOf returns what is wrong with params.
 func faultsOf(revision server.Revision, raw json.RawMessage) []validity.Fault {
 	params, err := jsonvalue.ReadObject(raw)
 	if err != nil {

@@ -32,7 +32,6 @@ func (s *Session) addEvent(e *trace.Event, m *Message) {
 	s.addFromClient(e, m)
 }
 
-// addFromClient adds a frame of the client.
 func (s *Session) addFromClient(e *trace.Event, m *Message) {
 	f := e.Frame
 	s.Asked = s.Asked || !f.Closed

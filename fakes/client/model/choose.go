@@ -32,7 +32,6 @@ func modelName(params map[string]any, own, small, clever string) string {
 	return own
 }
 
-// priority returns a number of the preferences, 0 if it is missing.
 func priority(preferences map[string]any, name string) float64 {
 	n, _ := preferences[name].(json.Number)
 	f, _ := n.Float64()

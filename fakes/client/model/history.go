@@ -39,7 +39,6 @@ func chatHistory(
 	return append(messages, converted...), err
 }
 
-// convertBlocks converts blocks one by one.
 func convertBlocks(blocks []map[string]any, convert func(map[string]any) (map[string]any, error)) ([]any, error) {
 	var converted []any
 	for _, b := range blocks {

@@ -184,7 +184,6 @@ func unreadable(err error, field string) *dialect.Error {
 	return refuse("%s", apiTypes.Replace(err.Error()))
 }
 
-// orEmpty returns the arguments, or {} if missing.
 func orEmpty(arguments json.RawMessage) json.RawMessage {
 	if arguments = bytes.TrimSpace(arguments); len(arguments) == 0 || string(arguments) == "null" {
 		return json.RawMessage("{}")

@@ -93,7 +93,6 @@ var (
 	strictFormats = jsonvalue.Set("date-time time date duration email hostname ipv4 ipv6 uuid")
 )
 
-// schemaViolation describes the first violation in a schema; "" for none.
 func schemaViolation(raw json.RawMessage, at []string, strict bool) string {
 	if text, isText := jsonvalue.TextOf(raw); isText {
 		return fmt.Sprintf("'%s' is not of type 'object', 'boolean'", text)

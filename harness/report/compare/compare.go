@@ -119,7 +119,6 @@ func kindOf(before, after *report.Result) Kind {
 	return ""
 }
 
-// kinds returns the kinds of difference that a result is about.
 func kinds(r *report.Result) []string {
 	all := []string{r.Difference}
 	for i := range r.Others {

@@ -69,7 +69,6 @@ func Markdown(c *Comparison, onlyWorse bool) []byte {
 	return b.Bytes()
 }
 
-// plain returns a verdict in words.
 func plain(v report.Verdict) string { return strings.ReplaceAll(string(v), "_", " ") }
 
 func (d *Difference) where() string {

@@ -38,12 +38,10 @@ var plain = []string{"question", "truncated"}
 // nothingToFix is the fix of checks that only report what the client chose.
 const nothingToFix = "Nothing to fix: the client may do as it likes."
 
-// asks returns a handler with one sampling request.
 func asks(text string) server.Handler {
 	return func(s *server.Session) (any, error) { return s.Sample(s.Ask(text)) }
 }
 
-// found names a JSON value in a message.
 func found(raw json.RawMessage) string {
 	if raw == nil {
 		return "nothing"

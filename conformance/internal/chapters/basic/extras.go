@@ -102,7 +102,6 @@ func providerHasMeta(e *evidence.Case) *check.Verdict {
 	return nil
 }
 
-// metaOf returns the _meta of a block; nil if it has none.
 func metaOf(b dialect.Block) json.RawMessage {
 	var o jsonvalue.Object
 	_ = json.Unmarshal(b.Raw, &o) // a block that is not an object has none

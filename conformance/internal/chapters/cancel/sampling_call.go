@@ -41,7 +41,6 @@ var callWhileSampling = story.Gated(harness.Case{ID: "cancel/call-while-sampling
 		}
 	})
 
-// abandoned needs a client that abandoned its call.
 func abandoned(e *evidence.Case) *check.Verdict {
 	_, missing := check.Abandoned(e)
 	return missing

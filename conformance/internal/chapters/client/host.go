@@ -86,7 +86,6 @@ func refusedUse(s *evidence.Session) string {
 	return what
 }
 
-// lastLine is the last line that the host wrote.
 func lastLine(s *evidence.Session) string {
 	if s.Ended == nil {
 		return ""

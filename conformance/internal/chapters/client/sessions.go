@@ -113,7 +113,6 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 	return all.unanswered()
 }
 
-// answers is the verdict for a client with a result.
 func answers(s *evidence.Session, a *evidence.Answer) check.Verdict {
 	if s.AnswersItself {
 		if v := answersOwn(s); s.Host() && v != nil {

@@ -125,7 +125,6 @@ func rule(c check.Check, cases ...string) check.Check {
 	return c
 }
 
-// usesTool needs a model that used a tool.
 func usesTool(e *evidence.Case) *check.Verdict {
 	if len(e.Uses()) > 0 {
 		return nil
@@ -175,7 +174,6 @@ func notTold(e *evidence.Case, use *dialect.Block, x *evidence.Exchange) check.V
 	return v.At(lastOf(r))
 }
 
-// lastOf returns the place of the last request to the model.
 func lastOf(r *evidence.Round) evidence.Place {
 	if len(r.Model) == 0 {
 		return r.Asked

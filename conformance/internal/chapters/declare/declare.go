@@ -37,7 +37,6 @@ var (
 
 func (c capability) String() string { return strings.Join(c, ".") }
 
-// revisions returns those that have the capability; nil for all.
 func (c capability) revisions() []server.Revision {
 	if len(c) > 1 {
 		return check.WithTools
@@ -56,7 +55,6 @@ func callsTools(string) []*llm.Rule {
 	}
 }
 
-// showDeclared shows the capabilities in a request of the client.
 func showDeclared(v check.Verdict, r *evidence.ClientRequest) check.Verdict {
 	return v.ShowJSON(r.CapabilitiesAt(), r.Declared())
 }

@@ -74,7 +74,6 @@ func requestSent(e *evidence.Case) *check.Verdict {
 	return check.Instead(check.NotObserved("the server did not send the forbidden request"))
 }
 
-// judgeForbidden judges the response to the forbidden request.
 func judgeForbidden(e *evidence.Case) check.Verdict {
 	v, declared := check.RefusedWithCode(e), e.Rounds[0].Declared
 	if v.Kind == check.Failed {

@@ -45,7 +45,6 @@ func mistake(id string, tool server.Tool, turns ...[]llm.Block) harness.Case {
 		Script:  func(string) []*llm.Rule { return []*llm.Rule{llm.When().Reply(llm.Text("I am."))} }}
 }
 
-// uses is a turn in which the model uses a tool.
 func uses(tool, arguments string) []llm.Block { return []llm.Block{llm.Call(tool, arguments)} }
 
 // using reports whether the model uses a tool in a turn, under whatever name the host offers it.

@@ -66,7 +66,6 @@ func (b base) extend(p story.Object) {
 	}
 }
 
-// asJSON returns a value as JSON decodes it.
 func asJSON(value any) (decoded any) {
 	if err := json.Unmarshal(story.JSON(value), &decoded); err != nil {
 		panic(err)
@@ -107,7 +106,6 @@ func index(step string) int {
 	return i
 }
 
-// set sets the value at the path.
 func set(value any) func(story.Object, string) {
 	return func(p story.Object, at string) {
 		path := steps(at)
@@ -226,7 +224,6 @@ type field struct {
 // wrongSeed is the seed of the wrong types.
 const wrongSeed = 1
 
-// ofWrongType are malformations in which each of the fields has a wrong type.
 func ofWrongType(class class, fields ...field) []Malformation {
 	var all []Malformation
 	for i, f := range fields {
@@ -238,7 +235,6 @@ func ofWrongType(class class, fields ...field) []Malformation {
 	return all
 }
 
-// casesOf returns the cases of the malformations of some classes.
 func casesOf(classes ...class) []string {
 	var ids []string
 	for _, m := range Malformations {

@@ -35,7 +35,6 @@ var needsLookAlike = []check.Need{lookAlikeSent, notFulfilled, outcomeReported}
 
 var lookAlikeSent = check.Observed(sentLookAlike, "the server did not send such a result")
 
-// sentLookAlike returns the request that got the result; nil for none.
 func sentLookAlike(e *evidence.Case) *request {
 	for _, r := range e.CarryingRequests {
 		if r.InputRequired != nil {

@@ -42,12 +42,10 @@ func ifSampling(handler server.Handler) server.Handler {
 	}
 }
 
-// inputRequest is an input request for sampling.
 func inputRequest(params any) any {
 	return map[string]any{"method": "sampling/createMessage", "params": params}
 }
 
-// askFor asks for input in one round.
 func askFor(s *server.Session, state string, requests map[string]any) (any, error) {
 	_, err := s.InputRequired(server.InputRequiredResult{State: &state, Requests: requests})
 	return "done", err
@@ -60,7 +58,6 @@ type request = evidence.CarryingRequest
 
 var needsInput = []check.Need{inputRequired}
 
-// inputRequired needs a result that asks for input.
 func inputRequired(e *evidence.Case) *check.Verdict {
 	if len(e.InputRequiredResults()) > 0 {
 		return nil
@@ -71,7 +68,6 @@ func inputRequired(e *evidence.Case) *check.Verdict {
 	return check.Instead(check.NotObserved("the server did not ask for input%s", e.WhySilent(e.FirstCall)))
 }
 
-// someRetry needs a retry.
 func someRetry(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.Retries() > 0,
 		check.NotObserved("the client sent no retry %s", evidence.See("mrtr/retried")).

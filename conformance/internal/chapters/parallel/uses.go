@@ -61,7 +61,6 @@ func numbered(n int) []string {
 	return names
 }
 
-// reports are results that differ.
 func reports(n int) []string {
 	texts := make([]string, n)
 	for i := range texts {

@@ -47,7 +47,6 @@ var resultBlocks = must(check.Check{
 	},
 })
 
-// resultRequested needs a request for the result of the task.
 func resultRequested(e *evidence.Case) *check.Verdict {
 	return check.Unless(len(e.Task().Asked(evidence.TasksResult)) > 0, check.NotReached(e, evidence.TasksResult))
 }

@@ -45,7 +45,6 @@ func WithToken(ask any, token string) any {
 	return o
 }
 
-// reportsProgress needs a progress notification of the client.
 func reportsProgress(e *evidence.Case) *check.Verdict {
 	return check.Unless(len(e.Session.Progress()) > 0, check.NoProgress())
 }

@@ -72,7 +72,6 @@ var plainHistories = map[string]string{
 			{"type":"text","text":"seven degrees in Oslo"}]}]}]`,
 }
 
-// plainHistory returns the case of such a history.
 func plainHistory(name string) harness.Case {
 	return story.Once("tool-use/"+name, func(s *server.Session) any {
 		ask := s.Ask("Is it warm in Oslo?", story.GetWeather)

@@ -34,7 +34,6 @@ var (
 	mustBoth = check.SinceTools(report.Must)
 )
 
-// askOnce asks one question.
 func askOnce(options ...server.RequestOption) server.Handler {
 	return func(s *server.Session) (any, error) {
 		return "done", askAndWait(s, s.Ask("Does this come through?"), options...)
@@ -66,7 +65,6 @@ func asked(e *evidence.Case) *check.Verdict {
 	return check.Unless(len(e.Rounds) > 0, check.NotObserved("the server did not send a sampling request"))
 }
 
-// find returns the first event of the case that matches; nil for none.
 func find(e *evidence.Case, matches func(*trace.Event) bool) *trace.Event {
 	for i := range e.Session.Trace.Events {
 		if ev := &e.Session.Trace.Events[i]; ev.Case == e.Case.ID && matches(ev) {
@@ -76,7 +74,6 @@ func find(e *evidence.Case, matches func(*trace.Event) bool) *trace.Event {
 	return nil
 }
 
-// mark returns the first mark of a name in the case; nil for none.
 func mark(e *evidence.Case, name string) *trace.Event {
 	return find(e, func(ev *trace.Event) bool { return ev.Mark != nil && ev.Mark.Name == name })
 }
