@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check/checktest"
 )
 
 func TestCatalogueIsValid(t *testing.T) {
-	require.NoError(t, check.Validate(catalogue()))
+	require.NoError(t, checktest.Validate(catalogue()))
 }
 
 func TestToolNamesAndMarksAreUniqueAndValid(t *testing.T) {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -79,25 +78,4 @@ func Both(some, others map[server.Revision]report.Level) map[server.Revision]rep
 	levels := maps.Clone(some)
 	maps.Copy(levels, others)
 	return levels
-}
-
-// strictness orders the levels of the specification. Our own levels have -1: they need no statement.
-func strictness(l report.Level) int {
-	return slices.Index([]report.Level{report.May, report.Should, report.Must}, l)
-}
-
-// founded returns an error if the check's level is stricter than every statement that it enforces in the revision.
-func (c *Check) founded(revision server.Revision) error {
-	level := c.Levels[revision]
-	if strictness(level) <= strictness(report.May) {
-		return nil
-	}
-	highest := -1
-	for _, s := range c.Enforces(revision) {
-		highest = max(highest, strictness(s.Level))
-	}
-	if highest < strictness(level) {
-		return fmt.Errorf("level %s in %s needs a statement of that level, found none", level, revision)
-	}
-	return nil
 }

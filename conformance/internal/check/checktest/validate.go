@@ -1,17 +1,21 @@
-package check
+// Package checktest validates catalogues, for tests.
+package checktest
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // Validate returns the mistakes of a catalogue: duplicate names, unknown cases and statements, missing fields, levels
 // without a statement.
-func Validate(scenarios Catalogue) error {
-	v := validation{taken: map[string]bool{ClientScenario: true}}
+func Validate(scenarios check.Catalogue) error {
+	v := validation{taken: map[string]bool{check.ClientScenario: true}}
 	for i := range scenarios {
 		s := &scenarios[i]
 		if s.ID == "" || strings.Contains(s.ID, "/") || v.taken[s.ID] {
@@ -39,7 +43,7 @@ func (v *validation) add(format string, args ...any) {
 }
 
 // cases validates the scenario's cases and returns their names.
-func (v *validation) cases(s *Scenario) map[string]bool {
+func (v *validation) cases(s *check.Scenario) map[string]bool {
 	names := map[string]bool{}
 	for _, c := range s.Cases {
 		scenario, name, _ := strings.Cut(c.ID, "/")
@@ -59,7 +63,7 @@ func (v *validation) cases(s *Scenario) map[string]bool {
 	return names
 }
 
-func (v *validation) check(s *Scenario, c *Check, cases map[string]bool) {
+func (v *validation) check(s *check.Scenario, c *check.Check, cases map[string]bool) {
 	id := s.ID + "/" + c.ID
 	if v.taken[id] || cases[c.ID] {
 		v.add("check %s: the name is taken", id)
@@ -73,7 +77,7 @@ func (v *validation) check(s *Scenario, c *Check, cases map[string]bool) {
 	judged := false
 	for _, r := range s.Revisions {
 		judged = judged || c.Levels[r] != ""
-		if err := c.founded(r); err != nil {
+		if err := founded(c, r); err != nil {
 			v.add("check %s: %v", id, err)
 		}
 	}
@@ -83,7 +87,7 @@ func (v *validation) check(s *Scenario, c *Check, cases map[string]bool) {
 }
 
 // references validates the cases and statements that the check names.
-func (v *validation) references(id string, c *Check, cases map[string]bool) {
+func (v *validation) references(id string, c *check.Check, cases map[string]bool) {
 	for _, name := range c.Cases {
 		if !cases[name] {
 			v.add("check %s: unknown case %s", id, name)
@@ -94,4 +98,25 @@ func (v *validation) references(id string, c *Check, cases map[string]bool) {
 			v.add("check %s: unknown statement %s", id, statement)
 		}
 	}
+}
+
+// strictness orders the levels of the specification. Our own levels have -1: they need no statement.
+func strictness(l report.Level) int {
+	return slices.Index([]report.Level{report.May, report.Should, report.Must}, l)
+}
+
+// founded returns an error if a check's level is stricter than every statement that it enforces in the revision.
+func founded(c *check.Check, revision server.Revision) error {
+	level := c.Levels[revision]
+	if strictness(level) <= strictness(report.May) {
+		return nil
+	}
+	highest := -1
+	for _, s := range c.Enforces(revision) {
+		highest = max(highest, strictness(s.Level))
+	}
+	if highest < strictness(level) {
+		return fmt.Errorf("level %s in %s needs a statement of that level, found none", level, revision)
+	}
+	return nil
 }
