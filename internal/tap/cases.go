@@ -41,6 +41,7 @@ type sample struct {
 	id, params  json.RawMessage
 	call        *call
 	from, until time.Duration
+	result      json.RawMessage // nil until the client answered with one
 }
 
 const never = time.Duration(1<<63 - 1)
@@ -125,7 +126,7 @@ func (s *session) fromClient(e *trace.Event, m *trace.Message) *call {
 	case m.Method == "" && m.ID != nil:
 		for _, one := range slices.Backward(s.samples) {
 			if one.until == never && jsonvalue.Same(one.id, m.ID) {
-				one.until = e.At
+				one.until, one.result = e.At, m.Result
 				return one.call
 			}
 		}
@@ -146,6 +147,8 @@ func (s *session) called(m *trace.Message, name string) *call {
 			for _, one := range s.samples {
 				if one.call == parked && one.until == never {
 					one.until = never - 1 // answered
+					key, _ := jsonvalue.TextOf(one.id)
+					one.result = member(jsonvalue.Part(m.Params, "inputResponses"), key)
 				}
 			}
 			return parked
@@ -234,7 +237,7 @@ func (s *session) ofMessage(e *trace.Event, m *trace.Message, of *call) *call {
 			of = s.open(func(c *call) bool { return !c.parked })
 		}
 		if of != nil && m.Method == "sampling/createMessage" {
-			s.samples = append(s.samples, &sample{m.ID, m.Params, of, e.At, never})
+			s.samples = append(s.samples, &sample{id: m.ID, params: m.Params, call: of, from: e.At, until: never})
 		}
 	case m.Method == "notifications/progress":
 		token := jsonvalue.Part(m.Params, "progressToken")
@@ -262,22 +265,8 @@ func (s *session) responded(c *call, e *trace.Event, m *trace.Message) {
 	for _, key := range inputs.Names() {
 		one := inputs.Object(key)
 		if one.Text("method") == "sampling/createMessage" {
-			s.samples = append(s.samples, &sample{json.RawMessage(jsonvalue.Quote(key)), one.Raw("params"), c, e.At, never})
+			s.samples = append(s.samples, &sample{id: json.RawMessage(jsonvalue.Quote(key)), params: one.Raw("params"),
+				call: c, from: e.At, until: never})
 		}
 	}
-}
-
-// asking returns the call whose open sampling request a request to the model is for: the one whose last texts it has;
-// nil for none. A host's own request has none of them.
-func (s *session) asking(e trace.Event) *call {
-	body := jsonvalue.Decode(e.Request.Body)
-	if body == nil {
-		return nil
-	}
-	for _, one := range slices.Backward(s.samples) {
-		if one.from <= e.At && e.At <= one.until && replay.Prompts(body, one.params) {
-			return one.call
-		}
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
@@ -155,81 +154,6 @@ func Number(t *trace.Trace) {
 		seq[e.Case]++
 		e.Seq = seq[e.Case]
 	}
-}
-
-// shareModel gives each model exchange to the session that has the sampling request it is for, or else to the one
-// that
-// was last active.
-func shareModel(sessions []*session, events []trace.Event) []*session {
-	if len(sessions) == 0 && len(events) > 0 {
-		sessions = []*session{{}}
-	}
-	type owner struct {
-		of   *session
-		call *call
-		host bool
-	}
-	owners := map[int64]owner{}
-	answers := map[int64]*answer{}
-	for _, e := range events {
-		var exchange int64
-		switch {
-		case e.Request != nil:
-			o := owner{host: true}
-			for _, s := range sessions {
-				if o.of == nil || s.lastBefore(e.At) > o.of.lastBefore(e.At) {
-					o.of = s
-				}
-			}
-			for _, s := range sessions {
-				if c := s.asking(e); c != nil {
-					o = owner{of: s, call: c}
-				}
-			}
-			exchange = e.Request.Exchange
-			owners[exchange] = o
-			answers[exchange] = &answer{dialect: e.Request.Dialect}
-			copied := *e.Request
-			copied.Host = o.host && !copied.SideRequest
-			e.Request = &copied
-		case e.Chunk != nil:
-			exchange = e.Chunk.Exchange
-			answers[exchange].add(e)
-		case e.End != nil:
-			exchange = e.End.Exchange
-			answers[exchange].finish(&e)
-		default:
-			continue
-		}
-		o := owners[exchange]
-		if o.call != nil {
-			e.Case = o.call.id
-		}
-		if o.of != nil {
-			o.of.events = append(o.of.events, e)
-		}
-	}
-	return sessions
-}
-
-// answer is what the model has answered so far.
-type answer struct {
-	dialect string
-	data    []byte
-	at      time.Duration // of the last part
-}
-
-func (a *answer) add(e trace.Event) { a.data, a.at = append(a.data, e.Chunk.Data...), e.At }
-
-// finish corrects the end of an answer that came whole: the client may have gone on, and hung up, before the end was
-// seen.
-func (a *answer) finish(e *trace.Event) {
-	if reply, err := llm.DecodeReply(a.dialect, a.data); err != nil || !reply.Complete {
-		return
-	}
-	end := *e.End
-	end.HungUp, end.Closed = false, false
-	e.End, e.At = &end, a.at
 }
 
 // lastBefore returns when the session was last active before a time; -1 for never.

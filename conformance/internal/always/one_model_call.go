@@ -18,6 +18,9 @@ var oneModelCall = check.Check{
 		"with tools",
 	Fix: "Call the model once for each sampling request. Leave it to the server to ask for more.",
 	Judge: func(e *evidence.Case) check.Verdict {
+		if v := uncalled(e); v != nil {
+			return *v
+		}
 		asked, all := 0, 0
 		for _, r := range e.Rounds {
 			calls := wholeCalls(r)
@@ -41,6 +44,41 @@ var oneModelCall = check.Check{
 		}
 		return check.Pass("each sampling request cost one model call")
 	},
+}
+
+// uncalled returns the verdict for a result of a recorded session that rests on no answer of the model: each call for it
+// failed, or none was seen although the client asked that model for others. In a run, a story asks for either.
+func uncalled(e *evidence.Case) *check.Verdict {
+	if !e.Session.Trace.Header.Tapped {
+		return nil
+	}
+	for _, r := range e.Rounds {
+		failed := len(r.Model) > 0 && !slices.ContainsFunc(r.Model, func(x *evidence.Exchange) bool {
+			return x.End.Status < 400 || x.End.Status == 400
+		})
+		switch {
+		case r.Result() == nil:
+		case failed:
+			return check.Instead(check.Fail("expected an error, as the model answered with HTTP %d, found a result",
+				r.LastExchange().End.Status).At(r.Asked, r.LastExchange().Place).ShowResult(r.Result()))
+		case len(r.Model) == 0 && asksForOthers(e.Session):
+			return check.Instead(check.Warn("expected completed model calls: 1, one for each sampling request; found a "+
+				"result without any, as from a cache or another model").At(r.Asked).ShowResult(r.Result()))
+		}
+	}
+	return nil
+}
+
+// asksForOthers reports whether the client asked the model for a sampling request.
+func asksForOthers(s *evidence.Session) bool {
+	for _, calls := range s.Calls {
+		for _, e := range calls {
+			if slices.ContainsFunc(e.Rounds, func(r *evidence.Round) bool { return len(r.Model) > 0 }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // wholeCalls returns the calls of a round whose response arrived whole. A call after a failure is a retry, and some
