@@ -22,7 +22,7 @@ func valid() check.Catalogue {
 			{ID: "one", Rule: "r", Cause: "c", Fix: "f", Judge: judge, Levels: check.Everywhere(report.Robust)},
 			{ID: "two", Rule: "r", Cause: "c", Fix: "f", Judge: judge, Levels: check.Everywhere(report.Must),
 				Statements: check.ResultSchema,
-				Cases: []string{"a"}},
+				Cases:      []string{"a"}},
 		}}}
 }
 
