@@ -43,86 +43,84 @@ func speaking(name string, in []server.Revision, tells bool, speaks ...server.Re
 		}}
 }
 
-// versioning is what a session shows about versions: those that the server listed, and those that the client then used.
+// versioning is what a session shows about versions.
 type versioning struct {
 	modern bool // whether the client sent a request of a modern revision
-
-	listed []string        // by the server's latest message about versions; nil for none
-	by     *evidence.Place // that message
-	how    string          // what it is, in words
-
-	right int              // later requests of the client in a listed version
-	wrong []evidence.Place // those in another
-	named string           // the version of the first wrong one
-	// crossed is true if the wrong requests may have been sent before the client read the server's message.
-	crossed bool
-
-	discovers map[string]bool // the ids of server/discover
-	before    map[string]bool // the methods of earlier requests
-	crossing  bool            // whether a request may still have crossed the server's message
+	list   *versionList
+	right  int            // requests of the client after the list that name a listed version
+	wrong  []wrongVersion // those that name another one
 }
 
-// versions reads the versions in a session's messages.
+// versionList is the server's latest message about versions.
+type versionList struct {
+	versions []string
+	how      string // what the message is, in words
+	place    evidence.Place
+}
+
+// wrongVersion is a request with a version that the server did not list.
+type wrongVersion struct {
+	place   evidence.Place
+	version string
+	crossed bool // whether the client may have sent it before it read the list
+}
+
+// versionReader reads the messages of a session in order.
+type versionReader struct {
+	versioning
+	discovers, sent map[string]bool // the ids of server/discover, and the methods of earlier requests
+	crossing        bool            // whether a request may still have crossed the list
+}
+
 func versions(s *evidence.Session) *versioning {
-	v := &versioning{discovers: map[string]bool{}, before: map[string]bool{}}
+	r := &versionReader{discovers: map[string]bool{}, sent: map[string]bool{}}
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
 		switch {
 		case e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost:
 		case e.Frame.Dir == trace.ToClient:
-			v.fromServer(e, s.Message(e))
+			r.fromServer(e, s.Message(e))
 		default:
-			v.fromClient(e, s.Message(e))
+			r.fromClient(e, s.Message(e))
 		}
 	}
-	return v
+	return &r.versioning
 }
 
-func (v *versioning) fromServer(e *trace.Event, m *evidence.Message) {
+func (r *versionReader) fromServer(e *trace.Event, m *evidence.Message) {
 	listed, how := listedVersions(m)
 	if listed == nil {
 		return
 	}
-	if v.listed == nil { // unasked, if it is an error for anything but server/discover
-		v.crossed = m.Err != nil && !v.discovers[string(m.ID)]
-		v.crossing = v.crossed
+	if r.list == nil { // unasked, if it is an error for anything but server/discover
+		r.crossing = !r.discovers[string(m.ID)]
 	}
-	v.crossing = v.crossing && m.Err != nil
-	if len(v.wrong) == 0 || !slices.Equal(listed, v.listed) { // else the server repeats its list
-		place := at(e, "server's versions")
-		v.listed, v.how, v.by = listed, how, &place
+	r.crossing = r.crossing && m.Err != nil
+	if len(r.wrong) == 0 || !slices.Equal(listed, r.list.versions) { // else the server repeats its list
+		r.list = &versionList{listed, how, at(e, "server's versions")}
 	}
 }
 
 // fromClient judges the version of a request. An initialize may name any version: the server responds with one.
-func (v *versioning) fromClient(e *trace.Event, m *evidence.Message) {
+func (r *versionReader) fromClient(e *trace.Event, m *evidence.Message) {
 	discover := m.Method == "server/discover"
 	if discover {
-		v.discovers[string(m.ID)] = true
+		r.discovers[string(m.ID)] = true
 	}
-	first := !v.before[m.Method]
-	v.before[m.Method] = true
-	v.modern = v.modern || discover || evidence.ModernVersion(e.Frame, m) != ""
-	if v.listed != nil && m.Method != "" && m.Method != "initialize" && !discover {
-		v.addNamed(e, m, first)
+	again := r.sent[m.Method]
+	r.sent[m.Method] = true
+	r.modern = r.modern || discover || evidence.ModernVersion(e.Frame, m) != ""
+	if r.list == nil || m.Method == "" || m.Method == "initialize" || discover {
+		return
 	}
-}
-
-// addNamed judges the version that a request names after the server listed its own. First is true for the first request
-// of its method.
-func (v *versioning) addNamed(e *trace.Event, m *evidence.Message, first bool) {
 	named, inMeta := namedVersion(e.Frame, m)
 	switch {
 	case named == "":
-	case slices.Contains(v.listed, named) && (!inMeta || server.Revision(named).Modern()):
-		v.right++
-	case v.crossing && first: // a client may send several requests at once
+	case slices.Contains(r.list.versions, named) && (!inMeta || server.Revision(named).Modern()):
+		r.right++
+	case r.crossing && !again: // a client may send several requests at once
 	default:
-		v.crossed = v.crossed && v.crossing
-		if len(v.wrong) == 0 {
-			v.named = named
-		}
-		v.wrong = append(v.wrong, at(e, m.Method))
+		r.wrong = append(r.wrong, wrongVersion{at(e, m.Method), named, r.crossing})
 	}
 }
 
@@ -186,18 +184,20 @@ var VersionListed = check.Check{
 		"version of its response. If there is no common version, end and report it.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		v := versions(e.Session)
-		list := strings.Join(v.listed, ", ")
-		differs := func(verdict func(string, ...any) check.Verdict, more string) check.Verdict {
-			return verdict("expected requests in %s (the server's %s), found %s%s", list, v.how, v.named, more).
-				Show(*v.by, "%s", e.Session.Trace.Find(v.by.Ref).Frame.Raw).Show(v.wrong[0], "%s", v.named)
-		}
-		switch {
-		case v.listed == nil && e.Called:
-			return check.Pass("the client sent its requests in a version that the server speaks")
-		case v.listed == nil:
+		if v.list == nil {
+			if e.Called {
+				return check.Pass("the client sent its requests in a version that the server speaks")
+			}
 			return check.NotApplicable("the server (%s) did not understand the client, and the client did not continue",
 				strings.Join(e.Session.Trace.Header.ServerRevisions, ", "))
-		case len(v.wrong) == 1 && v.right == 0 && v.crossed:
+		}
+		list, shown := strings.Join(v.list.versions, ", "), v.list.place
+		differs := func(verdict func(string, ...any) check.Verdict, more string) check.Verdict {
+			return verdict("expected requests in %s (the server's %s), found %s%s", list, v.list.how, v.wrong[0].version, more).
+				Show(shown, "%s", e.Session.Trace.Find(shown.Ref).Frame.Raw).Show(v.wrong[0].place, "%s", v.wrong[0].version)
+		}
+		switch {
+		case len(v.wrong) == 1 && v.right == 0 && v.wrong[0].crossed:
 			return check.NotApplicable("the client did not continue after the server listed %s: its one request may have "+
 				"crossed the list", list)
 		case len(v.wrong) > 0 && v.right == 0:
