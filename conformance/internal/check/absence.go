@@ -16,11 +16,6 @@ func UnsettledAfter(s *evidence.Session, after evidence.Place, what string) *Ver
 	return Instead(NotObserved("%s: %s", what, why))
 }
 
-// Unsettled is [UnsettledAfter] for the answers to a round.
-func Unsettled(ev *evidence.Case, r *evidence.Round) *Verdict {
-	return UnsettledSince(ev, r.Asked)
-}
-
 // UnsettledSince is [UnsettledAfter] for answers of any kind.
 func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
 	v := UnsettledAfter(ev.Session, after, "no response came, but one could still have come"+ev.WhySilent(after.Ref).Text)

@@ -18,10 +18,8 @@
 //
 // If something is missing from the trace, it may be missing because the trace ended too early:
 //
-//	Unsettled       A response to a round could still have come.
-//	                return Unsettled(e, r).Or(NoResult(e, r))
-//	UnsettledSince  Any response after a place could still have come.
-//	                UnsettledSince(e, r.Asked)
+//	UnsettledSince  A response to what is at a place could still have come.
+//	                return UnsettledSince(e, r.Asked).Or(NoResult(e, r))
 //	UnsettledAfter  Something else could still have come; the caller says what.
 //	                UnsettledAfter(e.Session, last, "the client could still run the tool")
 //	Survived        The client must not end at a place; it fails if it did.

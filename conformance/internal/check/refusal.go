@@ -68,7 +68,8 @@ func (f Refusal) judge(e *evidence.Case, wrong func(string, ...any) Verdict) Ver
 	case !f.RefusesAll && !e.Session.AnswersAny():
 		return AnswersNothing(e, r.N)
 	case len(r.Answers) == 0:
-		return Unsettled(e, r).Or(Pass("the client refused %s: it did not retry the call", f.What).At(r.Asked.At(f.Path)))
+		return UnsettledSince(e, r.Asked).
+			Or(Pass("the client refused %s: it did not retry the call", f.What).At(r.Asked.At(f.Path)))
 	case wrong == nil:
 		return f.withCode(r)
 	default:

@@ -21,7 +21,7 @@ var NotDropped = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, marker, expected := e.Rounds[0], Markers[e.Case.ID], check.Expected[check.Refusal](e)
 		if len(r.Answers) == 0 && e.Revision.Modern() {
-			if v := check.Unsettled(e, r); v != nil {
+			if v := check.UnsettledSince(e, r.Asked); v != nil {
 				return *v
 			}
 		}

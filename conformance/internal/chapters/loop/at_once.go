@@ -251,7 +251,7 @@ func noResponse(e *evidence.Case, open []*evidence.Round, results int) check.Ver
 	how := "no result and no error"
 	if e.Revision.Modern() {
 		if results == 0 {
-			return check.Unsettled(e, first).
+			return check.UnsettledSince(e, first.Asked).
 				Or(check.Pass("the client does not fulfil %d requests at once, and continues", AtOnce))
 		}
 		how = "the retry has other keys, and not its own"

@@ -86,6 +86,6 @@ var stopsWithError = check.Check{
 			return check.Missing("expected a response to sampling request %d, found none: %s", r.N, e.Session.Ending()).
 				At(r.Asked).ShowOutput(e.Session)
 		}
-		return check.Unsettled(e, r).Or(check.NoResult(e, r))
+		return check.UnsettledSince(e, r.Asked).Or(check.NoResult(e, r))
 	},
 }
