@@ -18,8 +18,8 @@ import (
 // errBubbleFailed says that a bubble ended its goroutine, as that of a failed test does.
 var errBubbleFailed = errors.New("the session's bubble failed: see the test's own output")
 
-// DefaultWatchdog is the default of [Runner.Watchdog]. A session in virtual time takes milliseconds.
-const DefaultWatchdog = time.Minute
+// defaultWatchdog is the default of [Runner.Watchdog]. A session in virtual time takes milliseconds.
+const defaultWatchdog = time.Minute
 
 // inBubble runs a session in virtual time. A bubble ends with the last of its goroutines, panics if one stays blocked,
 // and waits for ever for one that waits for something outside. The latter two are the client's doing, since all of our
@@ -49,7 +49,7 @@ func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
 			http.DefaultClient.CloseIdleConnections()
 		})
 	}()
-	limit := cmp.Or(r.Watchdog, DefaultWatchdog)
+	limit := cmp.Or(r.Watchdog, defaultWatchdog)
 	watchdog := time.NewTicker(limit)
 	defer watchdog.Stop()
 	for seen := 0; ; {

@@ -18,7 +18,7 @@ import (
 type Client struct {
 	// Name is the client's name in reports.
 	Name string
-	// Grace is how long the client may take to end after it was asked to; 0 for [DefaultGrace]. It does not affect
+	// Grace is how long the client may take to end after it was asked to; 0 for 2 seconds. It does not affect
 	// verdicts: a client that has to be asked is out of time already.
 	Grace time.Duration
 	// Agent is true for a host with a model of its own. It receives a task ([Env.Prompt]), and the fake model, which
@@ -38,8 +38,8 @@ type Client struct {
 	gateway   *gateway     // argv is a gateway that run reaches the server through; nil for none
 }
 
-// DefaultGrace is the default of [Client.Grace].
-const DefaultGrace = 2 * time.Second
+// defaultGrace is the default of [Client.Grace].
+const defaultGrace = 2 * time.Second
 
 // Option changes how a client runs.
 type Option func(*Client)
@@ -127,7 +127,7 @@ func (c *Client) check() error {
 // start runs the client and returns how it ended, soon after ctx has ended at the latest. Its error says that the
 // client could not start or, if it is a fault, that the session must not be judged.
 func (c *Client) start(ctx context.Context, env Env) (*trace.Process, error) {
-	grace := cmp.Or(c.Grace, DefaultGrace)
+	grace := cmp.Or(c.Grace, defaultGrace)
 	switch {
 	case c.contained != nil:
 		return c.contained.run(ctx, env, grace)

@@ -93,7 +93,7 @@ func runContained(t TB, c *Client, call int, raw string) {
 	env.setContext(&v.Context)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	grace := cmp.Or(c.Grace, DefaultGrace)
+	grace := cmp.Or(c.Grace, defaultGrace)
 	writeReport(v.Report, runFunction(ctx, c.run, env, grace))
 	t.SkipNow()
 }

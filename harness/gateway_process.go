@@ -41,7 +41,7 @@ func (c *Client) startGateway(behind Env, pipes bool) (*gatewayProcess, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the gateway: %w", err)
 	}
-	g := &gatewayProcess{dir: dir, behind: behind, ended: make(chan struct{}), grace: cmp.Or(c.Grace, DefaultGrace)}
+	g := &gatewayProcess{dir: dir, behind: behind, ended: make(chan struct{}), grace: cmp.Or(c.Grace, defaultGrace)}
 	if err := g.start(c, pipes); err != nil {
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("starting the gateway: %w", err)

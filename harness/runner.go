@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// DefaultTraceLimit is the default of [Runner.TraceLimit].
-const DefaultTraceLimit = 32 << 20
+// defaultTraceLimit is the default of [Runner.TraceLimit].
+const defaultTraceLimit = 32 << 20
 
 const (
 	// mostLarge limits all payloads of more than 1 MiB of a run. The longest message of a case has 6 MiB.
@@ -48,7 +48,7 @@ type Runner struct {
 	Parallel int
 	// Contained plays the hostile cases, so that a crash ends another process: see [Contain]. Nil for Client.
 	Contained *Client
-	// TraceLimit is how many bytes of one session are kept; 0 for [DefaultTraceLimit]. A longer session is not judged.
+	// TraceLimit is how many bytes of one session are kept; 0 for 32 MiB. A longer session is not judged.
 	TraceLimit int64
 	// Tool is the version of the program, for the trace.
 	Tool string
@@ -64,7 +64,7 @@ type Runner struct {
 	// Nil for real time.
 	Bubble func(func())
 	// Watchdog is how long, in real time, a session in virtual time may have no event. Its client is then taken to wait
-	// for something outside the bubble, which no timeout inside reaches. 0 for [DefaultWatchdog].
+	// for something outside the bubble, which no timeout inside reaches. 0 for a minute.
 	Watchdog time.Duration
 
 	// Shard is the part of the sessions to play, from 1 to Shards. The sessions of all shards are those of a whole run. 0

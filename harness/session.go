@@ -79,7 +79,7 @@ func (r *Runner) play(
 	header.Hurried = short < whole
 	staged := stages(cases, r.limits(&cases[0]), r.Source == nil)
 	further := addTools(&header, staged)
-	w := &watch{rec: trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit)), ids: ids, further: further,
+	w := &watch{rec: trace.NewRecorder(header, cmp.Or(r.TraceLimit, defaultTraceLimit)), ids: ids, further: further,
 		mask: leak.NewMask(os.Environ()), pulse: seen, say: say, spoke: spoke, connected: newEvent(), done: newEvent()}
 	if r.counts != nil {
 		w.rec.ShareLarge(&r.counts.large)

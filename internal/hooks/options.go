@@ -21,7 +21,7 @@ type Options struct {
 	Tool string
 	// Contained plays the hostile cases in place of Client (see [harness.Runner]); nil for Client.
 	Contained *harness.Client
-	// Watchdog limits the real time of a session in virtual time; 0 for [harness.DefaultWatchdog].
+	// Watchdog limits the real time of a session in virtual time; 0 for a minute.
 	Watchdog time.Duration
 	// Reproduce returns the command that reproduces a result: it plays the result's case, or the whole run without one.
 	// Nil returns none.

@@ -62,7 +62,7 @@ func uncalled(e *evidence.Case) *check.Verdict {
 			return check.Instead(check.Fail("expected an error, as the model answered with HTTP %d, found a result",
 				r.LastExchange().End.Status).At(r.Asked, r.LastExchange().Place).ShowResult(r.Result()))
 		case len(r.Model) == 0 && asksForOthers(e.Session):
-			return check.Instead(check.Warn("expected completed model calls: 1, one for each sampling request; found a "+
+			return check.Instead(check.Warn("expected completed model calls: 1, one for each sampling request; found a " +
 				"result without any, as from a cache or another model").At(r.Asked).ShowResult(r.Result()))
 		}
 	}
