@@ -206,22 +206,7 @@ func (r *Runner) startFakes(
 			}
 		}
 	}
-	var tools []server.Tool
-	for i, c := range cases {
-		tool := server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(),
-			Carrier: c.Carrier, ResponseMode: c.ResponseMode, Handler: staged[i].Handler}
-		if agent != nil && c.Carrier == "" {
-			agent.Tools = append(agent.Tools, llm.Tool{Name: tool.Name, Description: tool.Description})
-			tool.InputSchema = withProperties
-		}
-		if agent != nil && c.HostTurns != nil {
-			agent.Turns = c.HostTurns
-			for _, other := range staged[i].Tools {
-				agent.Others = append(agent.Others, llm.Tool{Name: other.Name, Description: other.Description})
-			}
-		}
-		tools = append(append(tools, tool), staged[i].Tools...)
-	}
+	tools := toolsOf(cases, staged, agent)
 	var err error
 	f.model, err = llm.Start(llm.Options{Record: record, Key: leak.PlantedKey, Listener: listeners[0], Source: r.Source,
 		Agent: agent, Prefix: prefix, MaxBody: largestBody})
@@ -249,6 +234,26 @@ func (r *Runner) startFakes(
 		return nil, err
 	}
 	return f, nil
+}
+
+// toolsOf returns the server's tools, and tells the agent of them; nil for no host.
+func toolsOf(cases []Case, staged []Stage, agent *llm.Agent) (tools []server.Tool) {
+	for i, c := range cases {
+		tool := server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(),
+			Carrier: c.Carrier, ResponseMode: c.ResponseMode, Handler: staged[i].Handler}
+		if agent != nil && c.Carrier == "" {
+			agent.Tools = append(agent.Tools, llm.Tool{Name: tool.Name, Description: tool.Description})
+			tool.InputSchema = withProperties
+		}
+		if agent != nil && c.HostTurns != nil {
+			agent.Turns = c.HostTurns
+			for _, other := range staged[i].Tools {
+				agent.Others = append(agent.Others, llm.Tool{Name: other.Name, Description: other.Description})
+			}
+		}
+		tools = append(append(tools, tool), staged[i].Tools...)
+	}
+	return tools
 }
 
 // unguessable returns a path for our URLs: every program of this machine reaches them. It has only digits, which a

@@ -46,8 +46,8 @@ var oneModelCall = check.Check{
 	},
 }
 
-// uncalled returns the verdict for a result of a recorded session that rests on no answer of the model: each call for it
-// failed, or none was seen although the client asked that model for others. In a run, a story asks for either.
+// uncalled returns the verdict for a result of a recorded session that rests on no answer of the model: each call for
+// it failed, or none was seen although the client asked that model for others. In a run, a story asks for either.
 func uncalled(e *evidence.Case) *check.Verdict {
 	if !e.Session.Trace.Header.Tapped {
 		return nil
