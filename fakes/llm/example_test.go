@@ -62,7 +62,7 @@ func Example_miss() {
 	//   "error": {
 	//     "message": "no rule of the server matches this request;
 	// the nearest of 1 is rule 1, When(Turn(1), System(\"be brief\")):
-	// the system prompt is \"\", want it to contain \"be brief\"",
+	// the system prompt is \"\", expected it to contain \"be brief\"",
 	//     "type": "invalid_request_error",
 	//     "param": null,
 	//     "code": "no_rule_matches"

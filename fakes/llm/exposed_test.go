@@ -35,7 +35,7 @@ func TestAnExposedServerWantsItsKeyFromEverybody(t *testing.T) {
 	require.Equal(t, 401, ask("/v1/nothing", "model", "", ""))
 	require.Equal(t, 404, ask("/v1/nothing", "model", "X-Api-Key", "secret"))
 	_, err := Start(Options{Exposed: true})
-	require.ErrorContains(t, err, "exposed to other machines without a Key: want one")
+	require.ErrorContains(t, err, "exposed to other machines without a Key: expected one")
 }
 
 func TestAWrongKeyGetsTheProvidersError(t *testing.T) {

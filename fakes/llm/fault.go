@@ -81,7 +81,7 @@ func SplitAtRandom(seed int64) Fault {
 func Drip(bytes int, wait time.Duration) Fault {
 	if bytes < 1 || wait <= 0 {
 		return fault(func(*delivery) error {
-			return errors.New("never ends or never waits: want at least 1 byte, and a wait above 0")
+			return errors.New("never ends or never waits: expected at least 1 byte, and a wait above 0")
 		}, "Drip(%d, %v)", bytes, wait)
 	}
 	return splitFault(func() splitter { return splitBySize(func() int { return bytes }) }, wait, "Drip(%d, %v)",
@@ -92,7 +92,7 @@ func Drip(bytes int, wait time.Duration) Fault {
 func WrongContentType(mimeType string) Fault {
 	return fault(func(d *delivery) error {
 		if d.contentType != nil {
-			return errors.New("is a second content type: want one")
+			return errors.New("is a second content type: expected one")
 		}
 		d.contentType = &mimeType
 		return nil
@@ -151,11 +151,11 @@ func cutFault(c cut, format string, args ...any) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case d.cut.ending != whole:
-			return errors.New("also ends the answer: want one such fault")
+			return errors.New("also ends the answer: expected one such fault")
 		case c.after < 0:
-			return fmt.Errorf("comes after %d events: want at least 0", c.after)
+			return fmt.Errorf("comes after %d events: expected at least 0", c.after)
 		case c.err != nil && (c.err.Status < 400 || c.err.Status > 599):
-			return fmt.Errorf("has the status %d: want one from 400 to 599", c.err.Status)
+			return fmt.Errorf("has the status %d: expected one from 400 to 599", c.err.Status)
 		}
 		d.cut = c
 		return nil
@@ -174,7 +174,7 @@ func splitFault(split func() splitter, between time.Duration, format string, arg
 
 func (d *delivery) splits() bool { return d.split != nil || d.spread > 0 }
 
-var errSecondSplit = errors.New("also splits events: want one such fault")
+var errSecondSplit = errors.New("also splits events: expected one such fault")
 
 // splitOnly matches the names of faults that only split an answer.
 var splitOnly = regexp.MustCompile(`^Split(EveryByte|AtRandom)\([^)]*\)$`)

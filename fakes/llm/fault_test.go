@@ -269,17 +269,18 @@ func TestHeaderFaults(t *testing.T) {
 
 func TestInvalidFaults(t *testing.T) {
 	with := func(faults ...Fault) *Rule { return When().Reply().Fault(faults...) }
-	const drip = "never ends or never waits: want at least 1 byte, and a wait above 0"
+	const drip = "never ends or never waits: expected at least 1 byte, and a wait above 0"
 	for _, c := range []struct {
 		rule        *Rule
 		fault, want string
 	}{
-		{with(ResetAfter(1), StallAfter(2)), "StallAfter(2)", "also ends the answer: want one such fault"},
-		{with(SplitEveryByte()).Fault(SplitAtRandom(1)), "SplitAtRandom(1)", "also splits events: want one such fault"},
-		{with(WrongContentType("a"), WrongContentType("b")), `WrongContentType("b")`, "is a second content type: want one"},
-		{with(StallAfter(-2)), "StallAfter(-2)", "comes after -2 events: want at least 0"},
-		{with(TruncateAfter(-1)), "TruncateAfter(-1)", "comes after -1 events: want at least 0"},
-		{with(ErrorAfter(1, &Error{Status: 200})), "ErrorAfter(1, 200)", "has the status 200: want one from 400 to 599"},
+		{with(ResetAfter(1), StallAfter(2)), "StallAfter(2)", "also ends the answer: expected one such fault"},
+		{with(SplitEveryByte()).Fault(SplitAtRandom(1)), "SplitAtRandom(1)", "also splits events: expected one such fault"},
+		{with(WrongContentType("a"), WrongContentType("b")),
+			`WrongContentType("b")`, "is a second content type: expected one"},
+		{with(StallAfter(-2)), "StallAfter(-2)", "comes after -2 events: expected at least 0"},
+		{with(TruncateAfter(-1)), "TruncateAfter(-1)", "comes after -1 events: expected at least 0"},
+		{with(ErrorAfter(1, &Error{Status: 200})), "ErrorAfter(1, 200)", "has the status 200: expected one from 400 to 599"},
 		{with(ErrorAfter(1, nil)), "ErrorAfter(1, nil)", "has no error to send"},
 		{with(Drip(0, time.Second)), "Drip(0, 1s)", drip},
 		{with(Drip(1, 0)), "Drip(1, 0s)", drip},

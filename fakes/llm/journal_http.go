@@ -25,7 +25,7 @@ func (s *Server) serveJournal(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		a := (&routingError{url: r.URL, status: http.StatusMethodNotAllowed, allow: "GET, DELETE",
-			text: fmt.Sprintf("%s %s is not served: want GET or DELETE", r.Method, JournalPath)}).answer()
+			text: fmt.Sprintf("%s %s is not served: expected GET or DELETE", r.Method, JournalPath)}).answer()
 		for name, values := range a.Header {
 			w.Header()[name] = values
 		}

@@ -17,7 +17,7 @@ var markForm = regexp.MustCompile(`^[a-z0-9]{6,}$`)
 // checkMark compares a new mark with the existing ones.
 func checkMark(mark string, taken map[string]*script) error {
 	if !markForm.MatchString(mark) {
-		return fmt.Errorf("mark %q: want at least 6 of a-z and 0-9", mark)
+		return fmt.Errorf("mark %q: expected at least 6 of a-z and 0-9", mark)
 	}
 	for other := range taken {
 		switch {
@@ -25,7 +25,7 @@ func checkMark(mark string, taken map[string]*script) error {
 		case other == mark:
 			return fmt.Errorf("mark %q has a script already", mark)
 		case strings.Contains(other, mark) || strings.Contains(mark, other):
-			return fmt.Errorf("mark %q: it contains the mark %q, or is contained in it: want words that differ",
+			return fmt.Errorf("mark %q: it contains the mark %q, or is contained in it: expected words that differ",
 				mark, other)
 		}
 	}

@@ -14,11 +14,11 @@ func TestInvalidMarks(t *testing.T) {
 	s := start(t, Options{})
 	require.NoError(t, s.Script("abcdef1"))
 	for mark, want := range map[string]string{
-		"":          `mark "": want at least 6 of a-z and 0-9`,
-		"abcde":     `mark "abcde": want at least 6 of a-z and 0-9`,
-		"ABCDEF":    "want at least 6 of a-z and 0-9",
-		"abc-def":   "want at least 6 of a-z and 0-9",
-		"abcdefg\n": "want at least 6 of a-z and 0-9",
+		"":          `mark "": expected at least 6 of a-z and 0-9`,
+		"abcde":     `mark "abcde": expected at least 6 of a-z and 0-9`,
+		"ABCDEF":    "expected at least 6 of a-z and 0-9",
+		"abc-def":   "expected at least 6 of a-z and 0-9",
+		"abcdefg\n": "expected at least 6 of a-z and 0-9",
 		"abcdef1":   `mark "abcdef1" has a script already`,
 		"abcdef":    `mark "abcdef": it contains the mark "abcdef1"`,
 		"xabcdef1x": `mark "xabcdef1x": it contains the mark "abcdef1"`,
@@ -98,7 +98,7 @@ func TestOnlyTheirScriptAnswersMarkedRequests(t *testing.T) {
 	}
 	require.Contains(t, ask("hi"), "anybody's")
 	require.Contains(t, ask("aaaaaa"),
-		"no rule of mark aaaaaa matches this request; the nearest of 1 is rule 1, When(Turn(7)): the turn is 1, want 7")
+		"no rule of mark aaaaaa matches this request; the nearest of 1 is rule 1, When(Turn(7)): the turn is 1, expected 7")
 	require.Contains(t, ask("bbbbbb"), "no rule matches this request: mark bbbbbb has no rules")
 	require.Equal(t, []string{"rule 1, When(Turn(7)) of mark aaaaaa was never used"}, s.Unused())
 }

@@ -82,9 +82,9 @@ func Offers(tool string) Matcher {
 		case slices.Contains(names, tool):
 			return nil
 		case len(names) == 0:
-			return fmt.Errorf("no tools are offered, want %q", tool)
+			return fmt.Errorf("no tools are offered, expected %q", tool)
 		}
-		return fmt.Errorf("the tools offered are %s, want %q among them", short(strings.Join(names, ", ")), tool)
+		return fmt.Errorf("the tools offered are %s, expected %q among them", short(strings.Join(names, ", ")), tool)
 	}, "Offers(%q)", tool)
 }
 
@@ -128,14 +128,14 @@ func contains(what, got, want string) error {
 	if strings.Contains(got, want) {
 		return nil
 	}
-	return fmt.Errorf("%s is %s, want it to contain %q", what, short(got), want)
+	return fmt.Errorf("%s is %s, expected it to contain %q", what, short(got), want)
 }
 
 func same[T comparable](what string, got, want T) error {
 	if got == want {
 		return nil
 	}
-	return fmt.Errorf("%s is %#v, want %#v", what, got, want)
+	return fmt.Errorf("%s is %#v, expected %#v", what, got, want)
 }
 
 // short quotes at most 160 characters of a text.

@@ -36,21 +36,21 @@ func TestMatchersReportDifferences(t *testing.T) {
 		{LastUser("well?"), `LastUser("well?")`, ""},
 		{LastUser("15°C"), `LastUser("15°C")`, ""},
 		{LastUser("weather"), `LastUser("weather")`,
-			`the last user turn is "18°C\n15°C\nwell?", want it to contain "weather"`},
+			`the last user turn is "18°C\n15°C\nwell?", expected it to contain "weather"`},
 		{System("brief"), `System("brief")`, ""},
-		{System("long"), `System("long")`, `the system prompt is "be brief", want it to contain "long"`},
+		{System("long"), `System("long")`, `the system prompt is "be brief", expected it to contain "long"`},
 		{ToolResults(2), "ToolResults(2)", ""},
-		{ToolResults(1), "ToolResults(1)", "the number of tool results in the last user turn is 2, want 1"},
+		{ToolResults(1), "ToolResults(1)", "the number of tool results in the last user turn is 2, expected 1"},
 		{Turn(2), "Turn(2)", ""},
-		{Turn(1), "Turn(1)", "the turn is 2, want 1"},
+		{Turn(1), "Turn(1)", "the turn is 2, expected 1"},
 		{Offers("get_time"), `Offers("get_time")`, ""},
-		{Offers("x"), `Offers("x")`, `the tools offered are "get_weather, get_time", want "x" among them`},
+		{Offers("x"), `Offers("x")`, `the tools offered are "get_weather, get_time", expected "x" among them`},
 		{Choice("auto"), `Choice("auto")`, ""},
-		{Choice("none"), `Choice("none")`, `the tool choice is "auto", want "none"`},
+		{Choice("none"), `Choice("none")`, `the tool choice is "auto", expected "none"`},
 		{Model("small"), `Model("small")`, ""},
-		{Model("large"), `Model("large")`, `the model is "small", want "large"`},
+		{Model("large"), `Model("large")`, `the model is "small", expected "large"`},
 		{Dialect("native"), `Dialect("native")`, ""},
-		{Dialect("openai-chat"), `Dialect("openai-chat")`, `the dialect is "native", want "openai-chat"`},
+		{Dialect("openai-chat"), `Dialect("openai-chat")`, `the dialect is "native", expected "openai-chat"`},
 		{MatcherFunc(func(*Request) error { return errors.New("too hot") }), "llm.MatcherFunc", "too hot"},
 	} {
 		require.Equal(t, "When("+c.name+")", When(c.matcher).String())
@@ -60,7 +60,7 @@ func TestMatchersReportDifferences(t *testing.T) {
 			require.EqualError(t, err, c.want)
 		}
 	}
-	require.EqualError(t, Offers("x").Match(&Request{}), `no tools are offered, want "x"`)
+	require.EqualError(t, Offers("x").Match(&Request{}), `no tools are offered, expected "x"`)
 }
 
 func TestDifferencesAreShortened(t *testing.T) {

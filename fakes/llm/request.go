@@ -263,5 +263,5 @@ func codecOf(name string) (dialect.Codec, error) {
 			return d, nil
 		}
 	}
-	return nil, fmt.Errorf("dialect %q is unknown: want one of %s", name, strings.Join(Dialects(), ", "))
+	return nil, fmt.Errorf("dialect %q is unknown: expected one of %s", name, strings.Join(Dialects(), ", "))
 }

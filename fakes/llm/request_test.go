@@ -34,7 +34,7 @@ func TestDecodeReadsRecordedRequests(t *testing.T) {
 	_, err = Decode("openai-chat", chatPath, []byte(`{`))
 	require.ErrorContains(t, err, "We could not parse the JSON body")
 	_, err = Decode("gopher", "/", nil)
-	require.ErrorContains(t, err, `dialect "gopher" is unknown: want one of native, openai-chat, `)
+	require.ErrorContains(t, err, `dialect "gopher" is unknown: expected one of native, openai-chat, `)
 }
 
 func TestCheckAddsTheHeadersThatTheProviderRequires(t *testing.T) {

@@ -108,7 +108,7 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 	if len(allowed) > 0 {
 		methods := strings.Join(allowed, ", ")
 		return target{}, &routingError{url: r.URL, header: r.Header, status: http.StatusMethodNotAllowed, allow: methods,
-			text: fmt.Sprintf("%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
+			text: fmt.Sprintf("%s %s is not served: expected %s", r.Method, r.URL.Path, methods)}
 	}
 	return target{}, &routingError{url: r.URL, header: r.Header, status: http.StatusNotFound, text: fmt.Sprintf(
 		"%s %s is not served: %s", r.Method, r.URL.Path, served(r.URL.Path))}

@@ -165,13 +165,13 @@ func (r *Rule) check() (delivery, error) {
 	case slices.Contains(r.matchers, nil):
 		err = errors.New("has a nil matcher")
 	case r.replies && r.fail != nil:
-		err = errors.New("has both Reply and Fail: want one of them")
+		err = errors.New("has both Reply and Fail: expected one of them")
 	case !r.replies && r.fail == nil && !d.cut.silent:
 		err = errors.New("says nothing: add Reply(…) or Fail(…)")
 	case r.fail != nil && (r.fail.Status < 400 || r.fail.Status > 599):
-		err = fmt.Errorf("fails with the status %d: want one from 400 to 599", r.fail.Status)
+		err = fmt.Errorf("fails with the status %d: expected one from 400 to 599", r.fail.Status)
 	case r.limited && r.times < 1:
-		err = fmt.Errorf("answers %d times: want at least 1", r.times)
+		err = fmt.Errorf("answers %d times: expected at least 1", r.times)
 	default:
 		err = r.checkSettings()
 	}
@@ -194,7 +194,7 @@ func (r *Rule) checkSettings() error {
 		}
 	}
 	if u := r.reply.Usage; u != nil && (u.Cached < 0 || u.Input < u.Cached || u.Output < 0) {
-		return fmt.Errorf("reports the usage %d, %d, %d: want no negative number, and not more cached than input",
+		return fmt.Errorf("reports the usage %d, %d, %d: expected no negative number, and not more cached than input",
 			u.Input, u.Output, u.Cached)
 	}
 	if r.pace != nil {

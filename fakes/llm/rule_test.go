@@ -47,13 +47,13 @@ func TestMissNamesTheNearestRule(t *testing.T) {
 	}{
 		{"no rules", nil, "no rule matches this request: the server has no rules"},
 		{"one rule", []*Rule{When(Turn(1)).Reply()},
-			"no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1)): the turn is 2, want 1"},
+			"no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1)): the turn is 2, expected 1"},
 		{"fewest differences", []*Rule{When(Turn(1), System("x")).Reply(), When(Turn(1)).Reply()},
-			"the nearest of 2 is rule 2, When(Turn(1)): the turn is 2, want 1"},
+			"the nearest of 2 is rule 2, When(Turn(1)): the turn is 2, expected 1"},
 		{"most that is right", []*Rule{When(Turn(1)).Reply(), When(System("brief"), Turn(1)).Reply()},
 			`rule 2, When(System("brief"), Turn(1)): the turn is 2`},
 		{"then the first", []*Rule{When(Turn(1)).Reply(), When(Turn(3)).Reply()}, "rule 1, When(Turn(1))"},
-		{"the first difference", []*Rule{When(Turn(3), Turn(1)).Reply()}, "the turn is 2, want 3"},
+		{"the first difference", []*Rule{When(Turn(3), Turn(1)).Reply()}, "the turn is 2, expected 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Contains(t, said(t, c.rules, q)[0], c.want) })
 	}
@@ -72,10 +72,10 @@ func TestInvalidRulesAreRefused(t *testing.T) {
 		{nil, "rule 2 of the server is nil"},
 		{When(), "rule 2 of the server says nothing: add Reply(…) or Fail(…)"},
 		{When(nil).Reply(), "rule 2 of the server has a nil matcher"},
-		{When().Reply().Fail(&Error{Status: 400}), "rule 2 of the server has both Reply and Fail: want one of them"},
-		{When().Fail(&Error{}), "rule 2 of the server fails with the status 0: want one from 400 to 599"},
+		{When().Reply().Fail(&Error{Status: 400}), "rule 2 of the server has both Reply and Fail: expected one of them"},
+		{When().Fail(&Error{}), "rule 2 of the server fails with the status 0: expected one from 400 to 599"},
 		{When().Fail(&Error{Status: 200}), "fails with the status 200"},
-		{When().Reply().Times(0), "rule 2 of the server answers 0 times: want at least 1"},
+		{When().Reply().Times(0), "rule 2 of the server answers 0 times: expected at least 1"},
 	} {
 		_, err := Start(Options{}, When().Reply(), c.rule)
 		require.ErrorContains(t, err, "starting the model server: ")

@@ -143,7 +143,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	if s.options.Source != nil {
 		answer, err := s.options.Source.Answer(req)
 		if err == nil && (answer.Status < 200 || answer.Status > 599) {
-			err = fmt.Errorf("the source answered with the status %d: want one from 200 to 599", answer.Status)
+			err = fmt.Errorf("the source answered with the status %d: expected one from 200 to 599", answer.Status)
 		}
 		if err != nil {
 			return s.miss(codec, x, err)

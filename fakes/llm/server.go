@@ -133,10 +133,10 @@ type Server struct {
 // and a Source, or if it cannot listen.
 func Start(o Options, rules ...*Rule) (*Server, error) {
 	if o.Source != nil && len(rules) > 0 {
-		return nil, errors.New("starting the model server: both rules and a Source are given: want one of them")
+		return nil, errors.New("starting the model server: both rules and a Source are given: expected one of them")
 	}
 	if o.Exposed && o.Key == "" {
-		return nil, errors.New("starting the model server: it is exposed to other machines without a Key: want one")
+		return nil, errors.New("starting the model server: it is exposed to other machines without a Key: expected one")
 	}
 	if err := o.Pace.Validate(); err != nil {
 		return nil, fmt.Errorf("starting the model server: the configuration %w", err)
@@ -221,7 +221,7 @@ func (s *Server) BaseURLs() map[string]string {
 // there are no rules, and the mark only identifies the conversation.
 func (s *Server) Script(mark string, rules ...*Rule) error {
 	if s.options.Source != nil && len(rules) > 0 {
-		return fmt.Errorf("script of mark %q: both rules and a Source are given: want one of them", mark)
+		return fmt.Errorf("script of mark %q: both rules and a Source are given: expected one of them", mark)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -116,7 +116,7 @@ func TestUnservedRequests(t *testing.T) {
 			"POST /v1//chat/completions is not served"},
 		{"a slash too many", "POST", chatPath + "/", "127.0.0.1", nil, hello, 404, "is not served: there are"},
 		{"another method", "GET", chatPath, "127.0.0.1", nil, "", 405,
-			chatError("GET /v1/chat/completions is not served: want POST")},
+			chatError("GET /v1/chat/completions is not served: expected POST")},
 		{"another host", "POST", chatPath, "evil.example:80", nil, hello, 403,
 			`host \"evil.example:80\" is not served: this is a test's model server`},
 		{"localhost", "POST", chatPath, "LocalHost:80", nil, hello, 200, ""},
@@ -137,7 +137,7 @@ func TestUnservedRequests(t *testing.T) {
 			chatError(`Invalid value: 'human'.`)},
 		{"missed", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"user","content":"bye"}]}`, 404,
 			chatError(`no rule of the server matches this request; the nearest of 1 is rule 1, When(LastUser(\"hello\")): ` +
-				`the last user turn is \"bye\", want it to contain \"hello\"`)},
+				`the last user turn is \"bye\", expected it to contain \"hello\"`)},
 		{"missed, native", "POST", "/native", "127.0.0.1", nil, `{}`, 404,
 			`{"error":{"code":-32603,"message":"no rule of the server matches`},
 	} {
@@ -231,12 +231,12 @@ func TestSourceReplacesRules(t *testing.T) {
 		{source{err: errors.New("nothing recorded for it")}, 404, `"message": "nothing recorded for it"`,
 			"nothing recorded for it"},
 		{source{}, 404, "the source answered with the status 0",
-			"the source answered with the status 0: want one from 200 to 599"},
+			"the source answered with the status 0: expected one from 200 to 599"},
 	} {
 		s := start(t, Options{Source: c.source})
 		require.NoError(t, s.Script("aaaaaa"))
 		require.EqualError(t, s.Script("bbbbbb", When().Reply()),
-			`script of mark "bbbbbb": both rules and a Source are given: want one of them`)
+			`script of mark "bbbbbb": both rules and a Source are given: expected one of them`)
 		w := post(s, chatPath, strings.Replace(hello, "hello", "aaaaaa", 1))
 		require.Equal(t, c.status, w.Code)
 		require.Contains(t, w.Body.String(), c.body)
@@ -250,7 +250,7 @@ func TestSourceReplacesRules(t *testing.T) {
 		}
 	}
 	_, err := Start(Options{Source: source{}}, When().Reply())
-	require.EqualError(t, err, "starting the model server: both rules and a Source are given: want one of them")
+	require.EqualError(t, err, "starting the model server: both rules and a Source are given: expected one of them")
 }
 
 func TestServerUsesTheGivenListener(t *testing.T) {

@@ -24,8 +24,8 @@ func Spread(over time.Duration) Fault {
 const maxSpreadPieces = 64
 
 var (
-	errNoTime      = errors.New("takes no time: want a time above 0")
-	errSecondPause = errors.New("is a second pause: want one")
+	errNoTime      = errors.New("takes no time: expected a time above 0")
+	errSecondPause = errors.New("is a second pause: expected one")
 )
 
 func (d *delivery) pauses() bool { return d.pause > 0 || d.delay > 0 }
@@ -50,7 +50,7 @@ func PauseAfter(n int, pause time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case n < 0 || pause <= 0:
-			return errors.New("has a negative count or takes no time: want at least 0 events and a time above 0")
+			return errors.New("has a negative count or takes no time: expected at least 0 events and a time above 0")
 		case d.pauses():
 			return errSecondPause
 		}

@@ -71,19 +71,19 @@ func TestSlowAnswerArrivesCompleteAndOnTime(t *testing.T) {
 }
 
 func TestInvalidSlowFaults(t *testing.T) {
-	const pause = "has a negative count or takes no time: want at least 0 events and a time above 0"
+	const pause = "has a negative count or takes no time: expected at least 0 events and a time above 0"
 	for _, c := range []struct {
 		faults []Fault
 		want   string
 	}{
-		{[]Fault{Spread(0)}, "takes no time: want a time above 0"},
-		{[]Fault{SplitEveryByte(), Spread(time.Second)}, "also splits events: want one such fault"},
-		{[]Fault{Spread(time.Second), SplitEveryByte()}, "also splits events: want one such fault"},
+		{[]Fault{Spread(0)}, "takes no time: expected a time above 0"},
+		{[]Fault{SplitEveryByte(), Spread(time.Second)}, "also splits events: expected one such fault"},
+		{[]Fault{Spread(time.Second), SplitEveryByte()}, "also splits events: expected one such fault"},
 		{[]Fault{PauseAfter(-1, time.Second)}, pause},
 		{[]Fault{PauseAfter(1, 0)}, pause},
-		{[]Fault{PauseAfter(1, time.Second), PauseAfter(1, time.Second)}, "is a second pause: want one"},
-		{[]Fault{PauseBefore(0)}, "takes no time: want a time above 0"},
-		{[]Fault{PauseAfter(1, time.Second), PauseBefore(time.Second)}, "is a second pause: want one"},
+		{[]Fault{PauseAfter(1, time.Second), PauseAfter(1, time.Second)}, "is a second pause: expected one"},
+		{[]Fault{PauseBefore(0)}, "takes no time: expected a time above 0"},
+		{[]Fault{PauseAfter(1, time.Second), PauseBefore(time.Second)}, "is a second pause: expected one"},
 	} {
 		last := c.faults[len(c.faults)-1]
 		err := When().Reply().Fault(c.faults...).Validate()

@@ -39,7 +39,7 @@ func TestNewFailsTheTest(t *testing.T) {
 	tb.end()
 	require.Equal(t, []string{
 		`error: model request 2, POST /v1/chat/completions: no rule of the server matches this request; the nearest of 3 ` +
-			`is rule 1, When(LastUser("hello")): the last user turn is "bye", want it to contain "hello"`,
+			`is rule 1, When(LastUser("hello")): the last user turn is "bye", expected it to contain "hello"`,
 		`error: model request 3, POST /v1/chat/completions, was refused with 400: you must provide a model parameter`,
 		`error: rule 2, When(Turn(9)) of the server was never used`,
 	}, tb.said)

@@ -147,7 +147,7 @@ func portOf(addr string) (int, error) {
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return 0, fmt.Errorf("%s: want a port from 0 to 65535: %w", addr, errors.Unwrap(err))
+		return 0, fmt.Errorf("%s: expected a port from 0 to 65535: %w", addr, errors.Unwrap(err))
 	}
 	return int(number), nil
 }

@@ -51,8 +51,8 @@ func TestListenRejectsAddresses(t *testing.T) {
 		"10.0.0.1:80":     "loopback addresses only",
 		"example.org:80":  "loopback addresses only",
 		"127.0.0.1":       "missing port in address",
-		"127.0.0.1:http":  "want a port from 0 to 65535: invalid syntax",
-		"127.0.0.1:65536": "want a port from 0 to 65535: value out of range",
+		"127.0.0.1:http":  "expected a port from 0 to 65535: invalid syntax",
+		"127.0.0.1:65536": "expected a port from 0 to 65535: value out of range",
 	} {
 		_, err := n.Listen(addr)
 		require.ErrorContains(t, err, want)

@@ -151,7 +151,7 @@ func text(body any) (string, error) {
 	}
 	s, ok := body.(string)
 	if !ok {
-		return "", fmt.Errorf("the body is a %T: want a string", body)
+		return "", fmt.Errorf("the body is a %T: expected a string", body)
 	}
 	// The YAML tag for base64 is lost here. No provider's body is valid base64 by chance.
 	if raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), "")); err == nil {

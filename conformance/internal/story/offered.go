@@ -39,7 +39,7 @@ func Offered(r *llm.Request, name string) string {
 func Offers(name string) llm.Matcher {
 	return llm.MatcherFunc(func(r *llm.Request) error {
 		if Offered(r, name) == "" {
-			return fmt.Errorf("the tools offered are %s, want %s among them", Names(r.Tools), name)
+			return fmt.Errorf("the tools offered are %s, expected %s among them", Names(r.Tools), name)
 		}
 		return nil
 	})

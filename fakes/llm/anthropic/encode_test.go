@@ -215,7 +215,7 @@ func FuzzStream(f *testing.F) {
 		}
 		for member, s := range want {
 			if got := texts[member]; got != s && utf8.ValidString(s) {
-				t.Fatalf("%s: got %q, want %q", member, got, s)
+				t.Fatalf("%s: got %q, expected %q", member, got, s)
 			}
 		}
 	})

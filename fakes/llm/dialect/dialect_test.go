@@ -35,7 +35,7 @@ func FuzzFragments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		fragments := Fragments(text)
 		if got := strings.Join(fragments, ""); got != text {
-			t.Fatalf("got %q, want %q", got, text)
+			t.Fatalf("got %q, expected %q", got, text)
 		}
 		for _, fragment := range fragments {
 			if fragment == "" || utf8.ValidString(text) && !utf8.ValidString(fragment) {

@@ -15,7 +15,7 @@ import (
 // count as absent, and unreadable blocks become Other: checks judge what a client sends.
 func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	if !jsonvalue.IsKind(bytes.TrimSpace(body), '{') || !json.Valid(body) {
-		return nil, refuse("the body is not a JSON object: want the params of sampling/createMessage")
+		return nil, refuse("the body is not a JSON object: expected the params of sampling/createMessage")
 	}
 	req := Read(body)
 	if req == nil {

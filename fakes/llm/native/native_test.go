@@ -63,7 +63,7 @@ func TestDecodeIsLenient(t *testing.T) {
 
 func TestDecodeRefusesUnreadableBodies(t *testing.T) {
 	for body, want := range map[string]string{
-		``:                  "the body is not a JSON object: want the params of sampling/createMessage",
+		``:                  "the body is not a JSON object: expected the params of sampling/createMessage",
 		`null`:              "the body is not a JSON object",
 		`[]`:                "the body is not a JSON object",
 		`{"messages":`:      "the body is not a JSON object",
