@@ -126,9 +126,9 @@ func TestInvalidArgumentsAreAnErrorResult(t *testing.T) {
 	for arguments, want := range map[string]string{
 		``:                       "missing property 'city'",
 		`"arguments":{}`:         "missing property 'city'",
-		`"arguments":{"city":1}`: "arguments.city: got number, want string",
-		`"arguments":{"days":"1","hours":["a"]}`: "arguments.days: got string, want integer; " +
-			"arguments.hours.0: got string, want number; arguments: missing property 'city'",
+		`"arguments":{"city":1}`: "arguments.city: expected string, found number",
+		`"arguments":{"days":"1","hours":["a"]}`: "arguments.days: expected integer, found string; " +
+			"arguments.hours.0: expected number, found string; arguments: missing property 'city'",
 		`"arguments":{"city":"a","days":1e999999999}`:         "out of range: 1e999999999",
 		`"arguments":{"city":"a","hours":[1,-1.5e-99999999]}`: "out of range: -1.5e-99999999",
 	} {

@@ -59,6 +59,6 @@ func TestInputSchemaMayBeInDraft07(t *testing.T) {
 		c := start(t, server.Tool{Name: "tool", Handler: ask, InputSchema: json.RawMessage(`{
 			"$schema":"http://json-schema.org/draft-07/schema#",
 			"type":"object","properties":{"a":{"items":[{"type":"string"}]}}}`)}).legacy(nothing)
-		require.Contains(t, c.call(1, "tool", `"arguments":{"a":[1]}`).text(), "arguments.a.0: got number, want string")
+		require.Contains(t, c.call(1, "tool", `"arguments":{"a":[1]}`).text(), "arguments.a.0: expected string, found number")
 	})
 }

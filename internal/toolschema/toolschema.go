@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // Schema is an input schema: JSON Schema of type object, in 2020-12 unless its $schema differs.
@@ -89,7 +90,11 @@ func faultsOf(e *jsonschema.ValidationError) []string {
 		return faults
 	}
 	where := strings.Join(append([]string{"arguments"}, e.InstanceLocation...), ".")
-	return []string{where + ": " + e.BasicOutput().Error.String()}
+	what := e.BasicOutput().Error.String()
+	if wrong, ok := e.ErrorKind.(*kind.Type); ok {
+		what = fmt.Sprintf("expected %s, found %s", strings.Join(wrong.Want, " or "), wrong.Got)
+	}
+	return []string{where + ": " + what}
 }
 
 // hugeNumber returns a number on which the validator's exact arithmetic would crash or take forever, or "".
