@@ -66,7 +66,7 @@ func (s *Suite) checkpoint(ended []*trace.Trace, revisions []server.Revision, ch
 	rs, err := s.judge(inOrder(settled(ended), revisions, chosen), chosen)
 	if err == nil {
 		rs.Interrupted, rs.Whole = true, false
-		s.Checkpoint(rs, ended)
+		s.Checkpoint(s.ofGateway(rs, ended), ended)
 	}
 }
 

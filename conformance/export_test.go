@@ -11,3 +11,6 @@ var Catalogue = catalogue
 
 // Settled is settled.
 var Settled = settled
+
+// JudgeGateway is judgeGateway.
+var JudgeGateway = judgeGateway

@@ -25,12 +25,20 @@ const (
 const gatewayNote = "the client of the messages and checks is what the server sees: the gateway, with the built-in " +
 	"client behind it; what fails without the gateway, too, is not counted"
 
-// JudgeGateway returns the results of a gateway: those of a run through it, less what is not its doing. direct are the
+// ofGateway returns the results of the gateway, if the suite has one.
+func (s *Suite) ofGateway(rs *report.Results, traces []*trace.Trace) *report.Results {
+	if s.Direct == nil {
+		return rs
+	}
+	return judgeGateway(s.Direct, rs, traces)
+}
+
+// judgeGateway returns the results of a gateway: those of a run through it, less what is not its doing. direct are the
 // results of the same client without it, and traces those of the run through it.
 //
 // A check that passes directly and does not pass through the gateway is a failure of the gateway. Checks that no longer
 // apply, and those that could not be judged, are one result each: one bug may cause many.
-func JudgeGateway(direct, through *report.Results, traces []*trace.Trace) *report.Results {
+func judgeGateway(direct, through *report.Results, traces []*trace.Trace) *report.Results {
 	g := gatewayJudge{direct: map[string]*report.Result{}}
 	for i := range direct.Results {
 		r := &direct.Results[i]

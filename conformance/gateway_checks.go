@@ -5,7 +5,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// GatewayChecks are the checks of [JudgeGateway]. No client has them, so they are in no scenario.
+// GatewayChecks are the checks of gateways. No client has them, so they are in no scenario.
 func GatewayChecks() []Check {
 	levels := map[server.Revision]report.Level{}
 	for _, r := range AllRevisions() {

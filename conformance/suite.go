@@ -77,7 +77,7 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	if s.Keep != "" && err == nil {
 		err = s.keepFailing(ctx, rs)
 	}
-	return rs, traces, err
+	return s.ofGateway(rs, traces), traces, err
 }
 
 // Play plays without judging, as a shard of a run does. [Suite.Judge] judges the traces of all shards. When the context

@@ -247,7 +247,7 @@ func TestAScriptReportsUsage(t *testing.T) {
 	answer := answerTo(t, s.rules[0], "/v1/responses", `{"model":"m","input":"hello"}`)
 	require.Contains(t, fmt.Sprint(answer), `"total_tokens": 12`)
 	_, err = parseScript("s.yaml", []byte(rule+"{input: 3, cached: 4}\n"))
-	require.ErrorContains(t, err, "rule 1 reports the usage 3, 0, 4: expected no negative number, and not more cached than")
+	require.ErrorContains(t, err, "rule 1 reports the usage 3, 0, 4: expected no negative number, and not more cached")
 }
 
 func TestRulesThatNeverAnswerAreWarnedOf(t *testing.T) {

@@ -17,6 +17,9 @@ const DefaultExplore = 4
 type Options struct {
 	// Source answers requests to the model in place of the scenarios' scripts; nil for the scripts.
 	Source llm.Source
+	// Direct are the results of the same client without the gateway that Client is: what fails there, too, is not counted.
+	// Nil for no gateway.
+	Direct *report.Results
 	// Tool is the version of the program, for the report.
 	Tool string
 	// Contained plays the hostile cases in place of Client (see [harness.Runner]); nil for Client.
