@@ -2,14 +2,34 @@ package conformance_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
+
+func TestASuiteWithDirectResultsJudgesAGateway(t *testing.T) {
+	has := func(rs *report.Results) bool {
+		return slices.ContainsFunc(rs.Results, func(r report.Result) bool { return r.ID() == "gateway/judged" })
+	}
+	suite := conformance.Suite{Client: harness.InProcess(reference.Client(reference.Config{})),
+		Only: []string{"basic/question"}}
+	direct, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	require.False(t, has(direct))
+	suite.Direct = direct
+	suite.Checkpoint = func(rs *report.Results, _ []*trace.Trace) { assert.True(t, has(rs), "so far") }
+	through, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	require.True(t, has(through))
+}
 
 func oneResult(v report.Verdict, level report.Level) *report.Results {
 	return &report.Results{Results: []report.Result{{Scenario: "basic", Check: "answered", Revision: "2025-11-25",
