@@ -171,84 +171,88 @@ func TestInAUsersPlace(t *testing.T) {
 	}
 }
 
+// top is the test of the user, in one revision.
+const top = "TestInAUsersPlace/2025-11-25"
+
+var reportedRuns = map[string]struct {
+	ok        bool
+	outcomes  []string // Of subtests.
+	says      []string
+	saysNot   []string
+	noSubtest bool
+}{
+	"a correct client": {ok: true,
+		outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/basic/answered", "PASS: " + top +
+			"/parallel/results-reach-model",
+			"SKIP: " + top + "/parallel/streamed-uses"},
+		says:    []string{"verdict not_applicable: the client does not ask the model for a stream"},
+		saysNot: []string{"FAIL"}},
+	"a broken client": {
+		outcomes: []string{"FAIL: " + top, "FAIL: " + top + "/parallel", "FAIL: " + top + "/parallel/results-reach-model",
+			"PASS: " + top + "/client/connects"},
+		says: []string{
+			"FAIL  parallel/results-reach-model · ROBUST · 2025-11-25 · openai-chat",
+			"server sent       sampling request 2  params  [parallel/two-cities #",
+			`"fifteen degrees"`,
+			"call_",
+			"requirement       every tool use is answered, by id, in the very next user message",
+			"https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-use-and-result-balance",
+			"likely cause      the converter stops after the first tool_result",
+			"reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^parallel$'",
+			"reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^always$'",
+		}},
+	"a correct client and a hostile case": {ok: true,
+		outcomes: []string{"PASS: " + top + "/client/ends-cleanly", "PASS: " + top +
+			"/basic/answered"}, saysNot: []string{"FAIL"}},
+	"a client that crashes on a hostile case": {
+		outcomes: []string{"FAIL: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered", "PASS: " + top +
+			"/client/connects"},
+		says: []string{"it panicked: out of range", "stderr            panic: out of range",
+			"no response to request 1; it panicked: out of range"}},
+	"a test that does not reach the client again": {
+		outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/client/ends-cleanly", "FAIL: " + top +
+			"/basic/answered"},
+		says: []string{"conformance: this is an error of the harness, not of the client",
+			"did not reach the client: it exited with status 0"}},
+	"a client with a warning": {ok: true,
+		outcomes: []string{"PASS: " + top + "/tool-use/stop-reason-tooluse"},
+		says:     []string{"warn  tool-use/stop-reason-tooluse · ADVICE · 2025-11-25"}},
+	"a client with a warning, strictly": {
+		outcomes: []string{"FAIL: " + top + "/tool-use/stop-reason-tooluse"},
+		says:     []string{"warn  tool-use/stop-reason-tooluse"}},
+	"a client with known failures": {ok: true,
+		outcomes: []string{"SKIP: " + top + "/parallel/results-reach-model", "PASS: " + top + "/client/connects"},
+		says:     []string{"known fail: the converter stops after the first result"}},
+	"a client that fails in another way than known": {
+		outcomes: []string{"FAIL: " + top + "/parallel/results-reach-model", "SKIP: " + top + "/always/model-was-given"},
+		says:     []string{"known failure parallel/results-reach-model: changed"}},
+	"a client whose known failures are fixed": {
+		outcomes: []string{"PASS: " + top + "/parallel/results-reach-model"},
+		says: []string{
+			"known failure parallel/results-reach-model: stale: expected a failure, found pass in 2025-11-25"},
+		saysNot: []string{"known failure always/model-was-given"}},
+	"a client whose known failures are written": {ok: true,
+		outcomes: []string{"SKIP: " + top + "/parallel/results-reach-model"},
+		says: []string{"known.yaml: + parallel/results-reach-model", "judged 1 traces, 2 known",
+			"known fail: not explained yet"}},
+	"a client without one check": {ok: true,
+		outcomes: []string{"PASS: " + top + "/client/sampled"},
+		saysNot:  []string{"results-reach-model ("}},
+	"a client that never connects": {
+		outcomes: []string{"FAIL: " + top + "/client/connects", "FAIL: TestInAUsersPlace/2026-07-28/client/connects",
+			"SKIP: " + top + "/basic/answered"},
+		says: []string{"the client never used the server; it ended with success",
+			"not judged because of client/connects",
+			"reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^client$'"}},
+	"an unknown scenario": {noSubtest: true,
+		says: []string{`conformance: "paralel" matches no scenario, case or check; did you mean parallel?`}},
+	"a missing program": {noSubtest: true,
+		says: []string{`conformance: the client "no-such-client" cannot be started: exec: "no-such-client": executable ` +
+			`file not found in $PATH`}},
+}
+
 func TestRunReportsToGoTest(t *testing.T) {
-	const top = "TestInAUsersPlace/2025-11-25"
-	for name, c := range map[string]struct {
-		ok        bool
-		outcomes  []string // Of subtests.
-		says      []string
-		saysNot   []string
-		noSubtest bool
-	}{
-		"a correct client": {ok: true,
-			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/basic/answered", "PASS: " + top +
-				"/parallel/results-reach-model",
-				"SKIP: " + top + "/parallel/streamed-uses"},
-			says:    []string{"verdict not_applicable: the client does not ask the model for a stream"},
-			saysNot: []string{"FAIL"}},
-		"a broken client": {
-			outcomes: []string{"FAIL: " + top, "FAIL: " + top + "/parallel", "FAIL: " + top + "/parallel/results-reach-model",
-				"PASS: " + top + "/client/connects"},
-			says: []string{
-				"FAIL  parallel/results-reach-model · ROBUST · 2025-11-25 · openai-chat",
-				"server sent       sampling request 2  params  [parallel/two-cities #",
-				`"fifteen degrees"`,
-				"call_",
-				"requirement       every tool use is answered, by id, in the very next user message",
-				"https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-use-and-result-balance",
-				"likely cause      the converter stops after the first tool_result",
-				"reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^parallel$'",
-				"reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^always$'",
-			}},
-		"a correct client and a hostile case": {ok: true,
-			outcomes: []string{"PASS: " + top + "/client/ends-cleanly", "PASS: " + top +
-				"/basic/answered"}, saysNot: []string{"FAIL"}},
-		"a client that crashes on a hostile case": {
-			outcomes: []string{"FAIL: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered", "PASS: " + top +
-				"/client/connects"},
-			says: []string{"it panicked: out of range", "stderr            panic: out of range",
-				"no response to request 1; it panicked: out of range"}},
-		"a test that does not reach the client again": {
-			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/client/ends-cleanly", "FAIL: " + top +
-				"/basic/answered"},
-			says: []string{"conformance: this is an error of the harness, not of the client",
-				"did not reach the client: it exited with status 0"}},
-		"a client with a warning": {ok: true,
-			outcomes: []string{"PASS: " + top + "/tool-use/stop-reason-tooluse"},
-			says:     []string{"warn  tool-use/stop-reason-tooluse · ADVICE · 2025-11-25"}},
-		"a client with a warning, strictly": {
-			outcomes: []string{"FAIL: " + top + "/tool-use/stop-reason-tooluse"},
-			says:     []string{"warn  tool-use/stop-reason-tooluse"}},
-		"a client with known failures": {ok: true,
-			outcomes: []string{"SKIP: " + top + "/parallel/results-reach-model", "PASS: " + top + "/client/connects"},
-			says:     []string{"known fail: the converter stops after the first result"}},
-		"a client that fails in another way than known": {
-			outcomes: []string{"FAIL: " + top + "/parallel/results-reach-model", "SKIP: " + top + "/always/model-was-given"},
-			says:     []string{"known failure parallel/results-reach-model: changed"}},
-		"a client whose known failures are fixed": {
-			outcomes: []string{"PASS: " + top + "/parallel/results-reach-model"},
-			says: []string{
-				"known failure parallel/results-reach-model: stale: expected a failure, found pass in 2025-11-25"},
-			saysNot: []string{"known failure always/model-was-given"}},
-		"a client whose known failures are written": {ok: true,
-			outcomes: []string{"SKIP: " + top + "/parallel/results-reach-model"},
-			says: []string{"known.yaml: + parallel/results-reach-model", "judged 1 traces, 2 known",
-				"known fail: not explained yet"}},
-		"a client without one check": {ok: true,
-			outcomes: []string{"PASS: " + top + "/client/sampled"},
-			saysNot:  []string{"results-reach-model ("}},
-		"a client that never connects": {
-			outcomes: []string{"FAIL: " + top + "/client/connects", "FAIL: TestInAUsersPlace/2026-07-28/client/connects",
-				"SKIP: " + top + "/basic/answered"},
-			says: []string{"the client never used the server; it ended with success",
-				"not judged because of client/connects",
-				"reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^client$'"}},
-		"an unknown scenario": {noSubtest: true,
-			says: []string{`conformance: "paralel" matches no scenario, case or check; did you mean parallel?`}},
-		"a missing program": {noSubtest: true,
-			says: []string{`conformance: the client "no-such-client" cannot be started: exec: "no-such-client": executable ` +
-				`file not found in $PATH`}},
-	} {
+	for name, c := range reportedRuns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInAUsersPlace$", "-test.v")

@@ -46,70 +46,81 @@ func entry(edit ...func(*baseline.Entry)) baseline.Entry {
 // is lists entries.
 func is(entries ...baseline.Entry) []baseline.Entry { return entries }
 
+func passes(at int) func(*report.Results) {
+	return func(rs *report.Results) { rs.Results[at].Verdict, rs.Results[at].Cases = report.Pass, nil }
+}
+
+func allPass(rs *report.Results) { passes(0)(rs); passes(2)(rs) }
+
+func part(rs *report.Results) { rs.Whole = false }
+
+func always(rs *report.Results) { rs.Results[0].Scenario, rs.Results[2].Scenario = "always", "always" }
+
+func becomes(v report.Verdict) func(*report.Results) {
+	return func(rs *report.Results) { passes(0)(rs); rs.Results[0].Verdict = v }
+}
+
+func pattern(limit int) func(*baseline.Entry) {
+	return func(e *baseline.Entry) { e.Check, e.Max = "parallel/*", limit }
+}
+
+func flaky(e *baseline.Entry) { e.Flaky = true }
+
+var state = baseline.Entry{Check: "mrtr/state", Revisions: []string{newer}, Reason: "r", Messages: []string{"m"}}
+
+func inOlder(e *baseline.Entry) { e.Revisions = []string{older} }
+
+var runsWithBaselines = map[string]struct {
+	rs      *report.Results
+	entries []baseline.Entry
+	kinds   []string
+	fails   bool
+	known   int
+}{
+	"fits":                   {run(), is(entry()), nil, false, 2},
+	"no revisions means all": {run(), is(entry(func(e *baseline.Entry) { e.Revisions = nil })), nil, false, 2},
+	"new failure":            {run(), nil, nil, true, 0},
+	"new in a revision":      {run(), is(entry(inOlder)), nil, true, 1},
+	"fixed":                  {run(allPass), is(entry()), []string{"stale"}, true, 0},
+	"fixed in a revision":    {run(passes(0)), is(entry()), []string{"stale"}, true, 1},
+	"flaky and fixed":        {run(allPass), is(entry(flaky)), nil, false, 0},
+	"fixed in a part":        {run(allPass, part), is(entry()), []string{"stale"}, true, 0},
+	"a rule for every case, in a part": {run(allPass, part, always),
+		is(entry(func(e *baseline.Entry) { e.Check = "always/reach" })), nil, false, 0},
+	"a rule for every case": {run(allPass, always),
+		is(entry(func(e *baseline.Entry) { e.Check = "always/reach" })), []string{"stale"}, true, 0},
+	"not applicable any more": {run(becomes(report.NotApplicable)), is(entry()), []string{"stale"}, true, 1},
+	"not judged in time":      {run(becomes(report.Unsupported)), is(entry()), nil, false, 1},
+	"other message": {run(), is(entry(func(e *baseline.Entry) { e.Messages = e.Messages[:1] })),
+		[]string{"changed", "changed"}, true, 0},
+	"two entries": {run(), is(entry(), entry(inOlder)), []string{"ambiguous"}, true, 2},
+	"pattern":     {run(), is(entry(pattern(2))), nil, false, 2},
+	"pattern over its limit": {run(), is(entry(pattern(1))),
+		[]string{"too many"}, true, 2},
+	"pattern that nothing fails": {run(allPass), is(entry(pattern(2))), []string{"stale"}, true, 0},
+	"last day":                   {run(), is(entry(func(e *baseline.Entry) { e.Until = "2026-11-22" })), nil, false, 2},
+	"day after": {run(), is(entry(func(e *baseline.Entry) { e.Until = "2026-11-21" })),
+		[]string{"expired"}, true, 2},
+	"other dialect": {run(), is(entry(), entry(func(e *baseline.Entry) { e.Dialect = "gemini" })), nil, false, 2},
+	"unmatched": {run(func(rs *report.Results) { rs.Results = rs.Results[:4] }),
+		is(entry(), state), []string{"unmatched"}, true, 2},
+	"not selected": {run(func(rs *report.Results) { rs.Results, rs.Whole = rs.Results[:4], false }),
+		is(entry(), state), nil, false, 2},
+	"revision not run": {run(func(rs *report.Results) { rs.Results = rs.Results[:2] }),
+		is(entry(), state),
+		nil, false, 1},
+	"interrupted": {run(allPass, func(rs *report.Results) { rs.Interrupted = true }), is(entry()), nil, false, 0},
+	"waits for a known failure": {run(func(rs *report.Results) {
+		rs.Results[1].Verdict, rs.Results[1].Prerequisite = report.NotObserved, "parallel/reach"
+	}), is(entry()), nil, false, 3},
+	"waits for a new failure": {run(func(rs *report.Results) {
+		rs.Results[1].Verdict, rs.Results[1].Prerequisite = report.NotObserved, "mrtr/state"
+	}), is(entry()), nil, true, 2},
+	"harness error": {run(becomes(report.HarnessError)), is(entry()), nil, false, 1},
+}
+
 func TestARunWithABaselineFailsIfItDoesNotFit(t *testing.T) {
-	passes := func(at int) func(*report.Results) {
-		return func(rs *report.Results) { rs.Results[at].Verdict, rs.Results[at].Cases = report.Pass, nil }
-	}
-	allPass := func(rs *report.Results) { passes(0)(rs); passes(2)(rs) }
-	part := func(rs *report.Results) { rs.Whole = false }
-	always := func(rs *report.Results) { rs.Results[0].Scenario, rs.Results[2].Scenario = "always", "always" }
-	becomes := func(v report.Verdict) func(*report.Results) {
-		return func(rs *report.Results) { passes(0)(rs); rs.Results[0].Verdict = v }
-	}
-	pattern := func(limit int) func(*baseline.Entry) {
-		return func(e *baseline.Entry) { e.Check, e.Max = "parallel/*", limit }
-	}
-	flaky := func(e *baseline.Entry) { e.Flaky = true }
-	state := baseline.Entry{Check: "mrtr/state", Revisions: []string{newer}, Reason: "r", Messages: []string{"m"}}
-	inOlder := func(e *baseline.Entry) { e.Revisions = []string{older} }
-	for name, c := range map[string]struct {
-		rs      *report.Results
-		entries []baseline.Entry
-		kinds   []string
-		fails   bool
-		known   int
-	}{
-		"fits":                   {run(), is(entry()), nil, false, 2},
-		"no revisions means all": {run(), is(entry(func(e *baseline.Entry) { e.Revisions = nil })), nil, false, 2},
-		"new failure":            {run(), nil, nil, true, 0},
-		"new in a revision":      {run(), is(entry(inOlder)), nil, true, 1},
-		"fixed":                  {run(allPass), is(entry()), []string{"stale"}, true, 0},
-		"fixed in a revision":    {run(passes(0)), is(entry()), []string{"stale"}, true, 1},
-		"flaky and fixed":        {run(allPass), is(entry(flaky)), nil, false, 0},
-		"fixed in a part":        {run(allPass, part), is(entry()), []string{"stale"}, true, 0},
-		"a rule for every case, in a part": {run(allPass, part, always),
-			is(entry(func(e *baseline.Entry) { e.Check = "always/reach" })), nil, false, 0},
-		"a rule for every case": {run(allPass, always),
-			is(entry(func(e *baseline.Entry) { e.Check = "always/reach" })), []string{"stale"}, true, 0},
-		"not applicable any more": {run(becomes(report.NotApplicable)), is(entry()), []string{"stale"}, true, 1},
-		"not judged in time":      {run(becomes(report.Unsupported)), is(entry()), nil, false, 1},
-		"other message": {run(), is(entry(func(e *baseline.Entry) { e.Messages = e.Messages[:1] })),
-			[]string{"changed", "changed"}, true, 0},
-		"two entries": {run(), is(entry(), entry(inOlder)), []string{"ambiguous"}, true, 2},
-		"pattern":     {run(), is(entry(pattern(2))), nil, false, 2},
-		"pattern over its limit": {run(), is(entry(pattern(1))),
-			[]string{"too many"}, true, 2},
-		"pattern that nothing fails": {run(allPass), is(entry(pattern(2))), []string{"stale"}, true, 0},
-		"last day":                   {run(), is(entry(func(e *baseline.Entry) { e.Until = "2026-11-22" })), nil, false, 2},
-		"day after": {run(), is(entry(func(e *baseline.Entry) { e.Until = "2026-11-21" })),
-			[]string{"expired"}, true, 2},
-		"other dialect": {run(), is(entry(), entry(func(e *baseline.Entry) { e.Dialect = "gemini" })), nil, false, 2},
-		"unmatched": {run(func(rs *report.Results) { rs.Results = rs.Results[:4] }),
-			is(entry(), state), []string{"unmatched"}, true, 2},
-		"not selected": {run(func(rs *report.Results) { rs.Results, rs.Whole = rs.Results[:4], false }),
-			is(entry(), state), nil, false, 2},
-		"revision not run": {run(func(rs *report.Results) { rs.Results = rs.Results[:2] }),
-			is(entry(), state),
-			nil, false, 1},
-		"interrupted": {run(allPass, func(rs *report.Results) { rs.Interrupted = true }), is(entry()), nil, false, 0},
-		"waits for a known failure": {run(func(rs *report.Results) {
-			rs.Results[1].Verdict, rs.Results[1].Prerequisite = report.NotObserved, "parallel/reach"
-		}), is(entry()), nil, false, 3},
-		"waits for a new failure": {run(func(rs *report.Results) {
-			rs.Results[1].Verdict, rs.Results[1].Prerequisite = report.NotObserved, "mrtr/state"
-		}), is(entry()), nil, true, 2},
-		"harness error": {run(becomes(report.HarnessError)), is(entry()), nil, false, 1},
-	} {
+	for name, c := range runsWithBaselines {
 		got := baseline.Apply(c.rs, c.entries, "2026-11-22")
 		var kinds []string
 		for _, p := range got.Baseline.Problems {

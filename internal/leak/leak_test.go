@@ -21,56 +21,61 @@ const key, cookie = "sk-planted-0123456789abcdef0123456789abcdef", "ü?>~ÿ+/Xr4
 var finder = leak.New(leak.Secret{Name: "the key", Value: key}, leak.Secret{Name: "the cookie", Value: cookie},
 	leak.Secret{Name: "too short", Value: "error"})
 
-func TestSecretsAreFoundInEveryForm(t *testing.T) {
-	each := func(format string) func(string) string {
-		return func(s string) string {
-			var b strings.Builder
-			for _, c := range []byte(s) {
-				fmt.Fprintf(&b, format, c)
-			}
-			return b.String()
+func each(format string) func(string) string {
+	return func(s string) string {
+		var b strings.Builder
+		for _, c := range []byte(s) {
+			fmt.Fprintf(&b, format, c)
 		}
+		return b.String()
 	}
-	wrapped := func(s string) string {
-		raw := base64.StdEncoding.EncodeToString([]byte("a long beginning of what follows: " + s))
-		return raw[:40] + "\r\n" + raw[40:80] + "\r\n" + raw[80:]
-	}
-	asJSON := func(s string) string { return string(marshal(s)) }
-	for _, test := range []struct {
-		name, form string
-		write      func(string) string
-	}{
-		{"as it is", "", func(s string) string { return s }},
-		{"JSON escapes", "escaped", each(`\u%04x`)},
-		{"JSON escapes in capitals", "escaped", each(`\u%04X`)},
-		{"bytes of a language", "escaped", each(`\x%02x`)},
-		{"JSON in JSON", "escaped", func(s string) string { return asJSON(asJSON(each(`\u%04x`)(s))) }},
-		{"URL escapes", "URL-escaped", each("%%%02x")},
-		{"URL escapes, twice", "URL-escaped", func(s string) string { return url.QueryEscape(each("%%%02X")(s)) }},
-		{"entities", "HTML-escaped", each("&#%d;")},
-		{"base64", "in base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
-		{"base64 without padding", "in base64",
-			func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) }},
-		{"base64 of URLs", "in base64", func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) }},
-		{"base64 behind one", "in base64", func(s string) string {
-			return base64.URLEncoding.EncodeToString([]byte(":" + s +
-				"!"))
-		}},
-		{"base64 behind two", "in base64", func(s string) string {
-			return base64.StdEncoding.EncodeToString([]byte("a:" + s +
-				"!!"))
-		}},
-		{"base64 in lines", "in base64", wrapped},
-		{"base64 in lines, in JSON", "in base64", func(s string) string { return asJSON(wrapped(s)) }},
-		{"base64 in a URL", "in base64",
-			func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) }},
-		{"digits", "in hexadecimal", func(s string) string { return hex.EncodeToString([]byte(s)) }},
-		{"large digits", "in hexadecimal", func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) }},
-		{"digits of a dump", "in hexadecimal", func(s string) string { return fmt.Sprintf("% x", s) }},
-		{"numbers", "as byte values", func(s string) string { return string(marshal(bytesOf(s))) }},
-		{"numbers of a language", "as byte values",
-			func(s string) string { return strings.Join(strings.Fields(fmt.Sprintf("%d", []byte(s))), ", ") }},
-	} {
+}
+
+func wrapped(s string) string {
+	raw := base64.StdEncoding.EncodeToString([]byte("a long beginning of what follows: " + s))
+	return raw[:40] + "\r\n" + raw[40:80] + "\r\n" + raw[80:]
+}
+
+func asJSON(s string) string { return string(marshal(s)) }
+
+var formsOfSecrets = []struct {
+	name, form string
+	write      func(string) string
+}{
+	{"as it is", "", func(s string) string { return s }},
+	{"JSON escapes", "escaped", each(`\u%04x`)},
+	{"JSON escapes in capitals", "escaped", each(`\u%04X`)},
+	{"bytes of a language", "escaped", each(`\x%02x`)},
+	{"JSON in JSON", "escaped", func(s string) string { return asJSON(asJSON(each(`\u%04x`)(s))) }},
+	{"URL escapes", "URL-escaped", each("%%%02x")},
+	{"URL escapes, twice", "URL-escaped", func(s string) string { return url.QueryEscape(each("%%%02X")(s)) }},
+	{"entities", "HTML-escaped", each("&#%d;")},
+	{"base64", "in base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
+	{"base64 without padding", "in base64",
+		func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) }},
+	{"base64 of URLs", "in base64", func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) }},
+	{"base64 behind one", "in base64", func(s string) string {
+		return base64.URLEncoding.EncodeToString([]byte(":" + s +
+			"!"))
+	}},
+	{"base64 behind two", "in base64", func(s string) string {
+		return base64.StdEncoding.EncodeToString([]byte("a:" + s +
+			"!!"))
+	}},
+	{"base64 in lines", "in base64", wrapped},
+	{"base64 in lines, in JSON", "in base64", func(s string) string { return asJSON(wrapped(s)) }},
+	{"base64 in a URL", "in base64",
+		func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) }},
+	{"digits", "in hexadecimal", func(s string) string { return hex.EncodeToString([]byte(s)) }},
+	{"large digits", "in hexadecimal", func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) }},
+	{"digits of a dump", "in hexadecimal", func(s string) string { return fmt.Sprintf("% x", s) }},
+	{"numbers", "as byte values", func(s string) string { return string(marshal(bytesOf(s))) }},
+	{"numbers of a language", "as byte values",
+		func(s string) string { return strings.Join(strings.Fields(fmt.Sprintf("%d", []byte(s))), ", ") }},
+}
+
+func TestSecretsAreFoundInEveryForm(t *testing.T) {
+	for _, test := range formsOfSecrets {
 		t.Run(test.name, func(t *testing.T) {
 			hit, found := finder.Find([]byte("before " + test.write(key) + " after"))
 			require.True(t, found)

@@ -107,60 +107,70 @@ func TestToolUsesAndResultsMustBalance(t *testing.T) {
 	}
 }
 
+func content(b string) string { return params(`{"role":"user","content":` + b + `}`) }
+
+func tool(name, schema string) string {
+	return `{"maxTokens":1,"messages":[` + question + `],"tools":[{"name":` + name + `,"inputSchema":` + schema + `}]}`
+}
+
+func property(kind string) string {
+	return `{"type":"object","properties":{"n":{"type":` + kind + `}}}`
+}
+
+func with(members string) string {
+	return `{"maxTokens":1,` + members + `,"messages":[` + question + `]}`
+}
+
+var malformedRequests = map[string]string{
+	`{"messages":[` + question + `]}`:                  "schema",
+	`{"maxTokens":"1","messages":[` + question + `]}`:  "schema at maxTokens",
+	`{"maxTokens":0.5,"messages":[` + question + `]}`:  "schema at maxTokens",
+	`{"maxTokens":0,"messages":[` + question + `]}`:    "token-limit at maxTokens",
+	`{"maxTokens":-1,"messages":[` + question + `]}`:   "token-limit at maxTokens",
+	`{"maxTokens":1e99,"messages":[` + question + `]}`: "token-limit at maxTokens",
+	`{"maxTokens":1}`:                                    "schema",
+	`{"maxTokens":1,"messages":null}`:                    "schema at messages",
+	`{"maxTokens":0,"messages":[]}`:                      "token-limit at maxTokens, no-messages at messages",
+	params(`null`):                                       "schema at messages[0]",
+	params(`{"role":"system","content":` + text + `}`):   "schema at messages[0].role",
+	params(`{"content":` + text + `}`):                   "schema at messages[0]",
+	content(`"hello"`):                                   "schema at messages[0].content",
+	content(`null`):                                      "schema at messages[0].content",
+	content(`[null]`):                                    "schema at messages[0].content[0]",
+	content(`{"type":"video"}`):                          "schema at messages[0].content.type",
+	content(`{"type":"text"}`):                           "schema at messages[0].content",
+	content(`[{"type":"image","mimeType":"a/b"}]`):       "schema at messages[0].content[0]",
+	content(`[{"type":"tool_use","id":"a"}]`):            "schema at messages[0].content[0]",
+	content(`{"type":"tool_result","toolUseId":""}`):     "schema at messages[0].content",
+	strings.Replace(content(image), "aaaa", "~", 1):      "media at messages[0].content.data",
+	params(user(strings.Replace(image, "aaaa", "a", 1))): "media at messages[0].content[0].data",
+	tool(`""`, `{"type":"object"}`):                      "tool-name at tools[0].name",
+	tool(`7`, `{"type":"object"}`):                       "schema at tools[0].name",
+	tool(`"a"`, `null`):                                  "schema at tools[0].inputSchema",
+	tool(`"a"`, `{"type":"string"}`):                     "schema at tools[0].inputSchema.type",
+	tool(`"a"`, property(`"int"`)):                       "tool-schema at tools[0].inputSchema.properties.n.type",
+	tool(`"a"`, property(`["string","none"]`)):           "tool-schema at tools[0].inputSchema.properties.n.type",
+	with(`"toolChoice":{"mode":"any"}`):                  "schema at toolChoice.mode",
+	with(`"toolChoice":[]`):                              "schema at toolChoice",
+	with(`"tools":{}`):                                   "schema at tools",
+	// Valid, and unusual:
+	tool(`"a.b/c d"`, property(`["string","null"]`)):                         "",
+	content(`{"type":"text","text":""}`):                                     "",
+	content(`[]`):                                                            "",
+	strings.Replace(content(image), "aaaa", "", 1):                           "",
+	with(`"toolChoice":{}`):                                                  "",
+	with(`"toolChoice":{"mode":"required"},"tools":[]`):                      "",
+	with(`"tools":null,"toolChoice":null`):                                   "",
+	tool(`"a"`, `{"type":"object","required":null,"properties":{"n":true}}`): "",
+	content(`{"type":"text","text":"","annotations":7}`):                     "",
+	content(`[{"type":"tool_result","toolUseId":"a","content":[7]}]`):        "orphan-result at messages[0].content[0]",
+	content(`[{"type":"tool_result","toolUseId":"a","content":7}]`):          "schema at messages[0].content[0].content",
+	with(`"toolChoice":{"mode":null}`):                                       "",
+	with(`"temperature":"hot","metadata":[],"_meta":0,"x":[]`):               "", // a client may ignore them
+}
+
 func TestMalformedRequestsAreInvalid(t *testing.T) {
-	content := func(b string) string { return params(`{"role":"user","content":` + b + `}`) }
-	tool := func(name, schema string) string {
-		return `{"maxTokens":1,"messages":[` + question + `],"tools":[{"name":` + name + `,"inputSchema":` + schema + `}]}`
-	}
-	property := func(kind string) string { return `{"type":"object","properties":{"n":{"type":` + kind + `}}}` }
-	with := func(members string) string { return `{"maxTokens":1,` + members + `,"messages":[` + question + `]}` }
-	for params, want := range map[string]string{
-		`{"messages":[` + question + `]}`:                  "schema",
-		`{"maxTokens":"1","messages":[` + question + `]}`:  "schema at maxTokens",
-		`{"maxTokens":0.5,"messages":[` + question + `]}`:  "schema at maxTokens",
-		`{"maxTokens":0,"messages":[` + question + `]}`:    "token-limit at maxTokens",
-		`{"maxTokens":-1,"messages":[` + question + `]}`:   "token-limit at maxTokens",
-		`{"maxTokens":1e99,"messages":[` + question + `]}`: "token-limit at maxTokens",
-		`{"maxTokens":1}`:                                    "schema",
-		`{"maxTokens":1,"messages":null}`:                    "schema at messages",
-		`{"maxTokens":0,"messages":[]}`:                      "token-limit at maxTokens, no-messages at messages",
-		params(`null`):                                       "schema at messages[0]",
-		params(`{"role":"system","content":` + text + `}`):   "schema at messages[0].role",
-		params(`{"content":` + text + `}`):                   "schema at messages[0]",
-		content(`"hello"`):                                   "schema at messages[0].content",
-		content(`null`):                                      "schema at messages[0].content",
-		content(`[null]`):                                    "schema at messages[0].content[0]",
-		content(`{"type":"video"}`):                          "schema at messages[0].content.type",
-		content(`{"type":"text"}`):                           "schema at messages[0].content",
-		content(`[{"type":"image","mimeType":"a/b"}]`):       "schema at messages[0].content[0]",
-		content(`[{"type":"tool_use","id":"a"}]`):            "schema at messages[0].content[0]",
-		content(`{"type":"tool_result","toolUseId":""}`):     "schema at messages[0].content",
-		strings.Replace(content(image), "aaaa", "~", 1):      "media at messages[0].content.data",
-		params(user(strings.Replace(image, "aaaa", "a", 1))): "media at messages[0].content[0].data",
-		tool(`""`, `{"type":"object"}`):                      "tool-name at tools[0].name",
-		tool(`7`, `{"type":"object"}`):                       "schema at tools[0].name",
-		tool(`"a"`, `null`):                                  "schema at tools[0].inputSchema",
-		tool(`"a"`, `{"type":"string"}`):                     "schema at tools[0].inputSchema.type",
-		tool(`"a"`, property(`"int"`)):                       "tool-schema at tools[0].inputSchema.properties.n.type",
-		tool(`"a"`, property(`["string","none"]`)):           "tool-schema at tools[0].inputSchema.properties.n.type",
-		with(`"toolChoice":{"mode":"any"}`):                  "schema at toolChoice.mode",
-		with(`"toolChoice":[]`):                              "schema at toolChoice",
-		with(`"tools":{}`):                                   "schema at tools",
-		// Valid, and unusual:
-		tool(`"a.b/c d"`, property(`["string","null"]`)):                         "",
-		content(`{"type":"text","text":""}`):                                     "",
-		content(`[]`):                                                            "",
-		strings.Replace(content(image), "aaaa", "", 1):                           "",
-		with(`"toolChoice":{}`):                                                  "",
-		with(`"toolChoice":{"mode":"required"},"tools":[]`):                      "",
-		with(`"tools":null,"toolChoice":null`):                                   "",
-		tool(`"a"`, `{"type":"object","required":null,"properties":{"n":true}}`): "",
-		content(`{"type":"text","text":"","annotations":7}`):                     "",
-		content(`[{"type":"tool_result","toolUseId":"a","content":[7]}]`):        "orphan-result at messages[0].content[0]",
-		content(`[{"type":"tool_result","toolUseId":"a","content":7}]`):          "schema at messages[0].content[0].content",
-		with(`"toolChoice":{"mode":null}`):                                       "",
-		with(`"temperature":"hot","metadata":[],"_meta":0,"x":[]`):               "", // a client may ignore them
-	} {
+	for params, want := range malformedRequests {
 		require.Equal(t, want, list(Check(revision, read(t, params))), params)
 	}
 	require.Equal(t, "schema", list(Check("unheard-of", read(t, content(text)))))
