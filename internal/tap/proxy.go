@@ -11,7 +11,9 @@ import (
 )
 
 // Proxy passes requests on to the host of an address, and answers back as they come. Requests for the address itself,
-// or below it if all is true, go through recorded, the others through plain. Only programs of this machine may use it.
+// or below it if all is true, go through recorded, the others through plain. A slash at the end does not matter, since
+// servers redirect from one to the other, and a redirect within the host stays within the proxy. Only programs of this
+// machine may use it.
 func Proxy(to *url.URL, all bool, recorded, plain http.RoundTripper) http.Handler {
 	reverse := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -22,11 +24,18 @@ func Proxy(to *url.URL, all bool, recorded, plain http.RoundTripper) http.Handle
 			}
 		},
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			if all || r.URL.Path == to.Path {
+			if all || strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(to.Path, "/") {
 				return recorded.RoundTrip(r)
 			}
 			return plain.RoundTrip(r)
 		}),
+		ModifyResponse: func(r *http.Response) error {
+			if at, err := r.Location(); err == nil && at.Host == to.Host {
+				at.Scheme, at.Host = "", ""
+				r.Header.Set("Location", at.String())
+			}
+			return nil
+		},
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0), // the client gets the error
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {

@@ -70,6 +70,7 @@ func (r *Recording) Traces() []*trace.Trace {
 	r.mu.Lock()
 	events, lost := slices.Clone(r.events), r.lost
 	r.mu.Unlock()
+	events = slices.DeleteFunc(events, func(e trace.Event) bool { return e.Frame != nil && r.isMoved(e.Frame.Raw) })
 	var sessions []*session
 	for _, s := range split(events) {
 		s.attribute()

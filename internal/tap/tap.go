@@ -24,11 +24,12 @@ type Frames struct {
 	mu      sync.Mutex
 	streams map[string]int  // how many of a kind there were
 	events  map[string]bool // by session and id, the events that were delivered
+	moved   map[*byte]bool  // the first byte of each message that was redirected, and came again elsewhere
 }
 
 // NewFrames returns a recorder of frames, which calls record with each, in order.
 func NewFrames(record func(trace.Frame)) *Frames {
-	return &Frames{record: record, streams: map[string]int{}, events: map[string]bool{}}
+	return &Frames{record: record, streams: map[string]int{}, events: map[string]bool{}, moved: map[*byte]bool{}}
 }
 
 // streamName names a stream, such as "post 2".
@@ -46,6 +47,13 @@ func (f *Frames) delivered(session, id string) bool {
 	before := f.events[session+"\n"+id]
 	f.events[session+"\n"+id] = true
 	return before
+}
+
+// isMoved reports whether the server redirected a message, so that it did not get it.
+func (f *Frames) isMoved(raw []byte) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(raw) > 0 && f.moved[&raw[0]]
 }
 
 // RoundTripper returns a transport that sends requests through next and records them with their responses. It asks for
@@ -78,6 +86,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			t.frames.record(trace.Frame{Dir: trace.FromClient, Session: frame.Session, Closed: true})
 		}
 		return nil, err
+	}
+	if resp.StatusCode/100 == 3 {
+		if len(frame.Raw) > 0 {
+			t.frames.mu.Lock()
+			t.frames.moved[&frame.Raw[0]] = true
+			t.frames.mu.Unlock()
+		}
+		return resp, nil
 	}
 	head := &trace.HTTP{Status: resp.StatusCode, Header: trace.SelectHeader(resp.Header, nil)}
 	session := resp.Header.Get(sessionHeader)

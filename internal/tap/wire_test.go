@@ -181,3 +181,25 @@ func BenchmarkTap(b *testing.B) {
 		})
 	}
 }
+
+// Many servers redirect /mcp to /mcp/, with an absolute address.
+func TestARedirectWithinTheServerStaysInTheTap(t *testing.T) {
+	var srv *httptest.Server
+	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mcp" {
+			http.Redirect(w, r, srv.URL+"/mcp/", http.StatusTemporaryRedirect)
+		}
+	}))
+	defer srv.Close()
+	at, err := url.Parse(srv.URL + "/mcp")
+	require.NoError(t, err)
+	r := tap.New(trace.Header{Tapped: true})
+	front := httptest.NewServer(tap.Proxy(at, false, r.RoundTripper(http.DefaultTransport), http.DefaultTransport))
+	defer front.Close()
+	resp, err := http.Post(front.URL+"/mcp", "application/json",
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one"}}`))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, front.URL+"/mcp/", resp.Request.URL.String())
+	require.Len(t, messages(r.Traces()[0].Events, trace.FromClient), 1)
+}
