@@ -3,6 +3,7 @@ package leak
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	looklike "github.com/mcp-conform/mcp-conform/internal/secrets"
 )
 
 // word matches passwords for tests, such as postgres, which appear in many texts.
@@ -23,21 +25,30 @@ var (
 	placeName = regexp.MustCompile(`(?i)^(OLD)?PWD$|_(FILE|PATH|DIR|SOCK|URL|URI)$`)
 )
 
-// InEnvironment returns the values of variables that hold keys, tokens and passwords, by name. The environment has the
-// form of os.Environ.
+// InEnvironment returns the values of variables that hold keys, tokens and passwords by their names, and what looks like
+// one in the others, such as the password in DATABASE_URL. The environment has the form of os.Environ.
 func InEnvironment(environment []string) []Secret {
 	var secrets []Secret
 	for _, v := range environment {
 		name, value, _ := strings.Cut(v, "=")
-		if secretName.MatchString(name) && !placeName.MatchString(name) && !word.MatchString(value) {
-			secrets = append(secrets, Secret{Name: name, Value: value})
+		found := []string{value}
+		if !secretName.MatchString(name) || placeName.MatchString(name) {
+			found = nil
+			for _, span := range looklike.Find(value) {
+				found = append(found, value[span.From:span.To])
+			}
+		}
+		for _, one := range found {
+			if !word.MatchString(one) {
+				secrets = append(secrets, Secret{Name: name, Value: one})
+			}
 		}
 	}
 	return secrets
 }
 
 // Mask replaces the secrets of an environment by the names of their variables, such as $GITHUB_TOKEN. It knows them as
-// they are, in JSON, in a URL and in base64. Values shorter than [MinLength] stay. A nil Mask replaces nothing. It is
+// they are, in JSON, in a URL, in base64 and in hexadecimal digits. Values shorter than [MinLength] stay. A nil Mask replaces nothing. It is
 // safe for concurrent use.
 type Mask struct {
 	needles [][]byte
@@ -51,7 +62,7 @@ func NewMask(environment []string) *Mask {
 	for _, s := range longestFirst(environment) {
 		inJSON, _ := json.Marshal(s.Value) // a string
 		forms := []string{s.Value, string(inJSON[1 : len(inJSON)-1]), strings.Trim(string(jsonvalue.Marshal(s.Value)), `"`),
-			url.QueryEscape(s.Value), url.PathEscape(s.Value)}
+			url.QueryEscape(s.Value), url.PathEscape(s.Value), hex.EncodeToString([]byte(s.Value))}
 		for offset := range 3 {
 			inner := insideBase64(s.Value, offset)
 			forms = append(forms, inner, strings.NewReplacer("+", "-", "/", "_").Replace(inner))

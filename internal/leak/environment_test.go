@@ -17,6 +17,11 @@ func TestSecretsOfTheEnvironmentAreHidden(t *testing.T) {
 		leak.Hide(environment, "x ghp_0123456789ab y a=b=0123456789 short1", "/home/somebody postgrespostgre"))
 	require.Equal(t, []string{"$LONG_KEY $SHORT_KEY"}, leak.Hide(
 		[]string{"SHORT_KEY=0123456789ab", "LONG_KEY=0123456789abcd"}, "0123456789abcd 0123456789ab"), "the longer one first")
+	require.Equal(t, []string{"the password is $DATABASE_URL, or $DATABASE_URL", "app", "https://$HOOK"},
+		leak.Hide([]string{"DATABASE_URL=postgres://app:not-for-you-7@db.example/app",
+			"HOOK=https://hooks.slack.com/services/T01234567/B01234567/abcdefghijklmnopqrstuvwx"},
+			"the password is not-for-you-7, or 6e6f742d666f722d796f752d37", "app",
+			"https://hooks.slack.com/services/T01234567/B01234567/abcdefghijklmnopqrstuvwx"), "by what the values are")
 	require.Nil(t, leak.Hide(environment))
 	require.Equal(t, []string{"as it is"}, leak.Hide(nil, "as it is"))
 }
