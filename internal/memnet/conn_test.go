@@ -145,6 +145,21 @@ func whileWaiting(t *testing.T, do func() error, act func() error) error {
 	return <-done
 }
 
+type closing struct {
+	name string
+	act  func(t *testing.T, client, server net.Conn) error
+	want error
+}
+
+func (c *closing) run(t *testing.T) {
+	t.Run(c.name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, server := connect(t)
+			require.ErrorIs(t, c.act(t, client, server), c.want)
+		})
+	})
+}
+
 func TestClose(t *testing.T) {
 	after := func(act, then func(client, server net.Conn) error) func(*testing.T, net.Conn, net.Conn) error {
 		return func(t *testing.T, client, server net.Conn) error {
@@ -158,11 +173,7 @@ func TestClose(t *testing.T) {
 	peer := func(_, server net.Conn) error { return server.Close() }
 	own := onClient(net.Conn.Close)
 	half := onClient(func(c net.Conn) error { return closeWrite(t, c) })
-	for _, test := range []struct {
-		name string
-		act  func(t *testing.T, client, server net.Conn) error
-		want error
-	}{
+	for _, c := range []closing{
 		{"read after the peer's close", after(peer, onClient(readOne)), io.EOF},
 		{"write after the peer's close", after(peer, onClient(writeOne)), syscall.EPIPE},
 		{"write after its own close", after(own, onClient(writeOne)), net.ErrClosed},
@@ -175,6 +186,13 @@ func TestClose(t *testing.T) {
 			require.NoError(t, client.Close())
 			return readOne(client)
 		}, net.ErrClosed},
+	} {
+		c.run(t)
+	}
+}
+
+func TestCloseOfAConnectionInUse(t *testing.T) {
+	for _, c := range []closing{
 		{"EOF follows the data", func(t *testing.T, client, server net.Conn) error {
 			_, err := server.Write([]byte("bye"))
 			require.NoError(t, err)
@@ -214,12 +232,7 @@ func TestClose(t *testing.T) {
 			return readOne(client)
 		}, io.EOF},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, server := connect(t)
-				require.ErrorIs(t, test.act(t, client, server), test.want)
-			})
-		})
+		c.run(t)
 	}
 }
 

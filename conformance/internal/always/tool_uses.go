@@ -70,8 +70,8 @@ var notExecuted = check.Check{
 	},
 }
 
-// bothLoops returns the verdict for a client with two loops; nil for any other. It is a failure if the client runs a tool
-// and also returns the tool use to the server, and a warning if it runs some tools and returns the uses of others.
+// bothLoops returns the verdict for a client with two loops; nil for any other. It is a failure if the client runs a
+// tool and also returns the tool use to the server, and a warning if it runs some tools and returns the uses of others.
 func bothLoops(s *evidence.Session) *check.Verdict {
 	for _, c := range s.Trace.Header.Cases {
 		for _, ev := range s.Calls[c.ID] {
