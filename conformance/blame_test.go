@@ -61,7 +61,7 @@ func find(t *testing.T, rs *report.Results, id string) *report.Result {
 
 func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
 	t.Parallel()
-	for _, revision := range conformance.Revisions() {
+	for _, revision := range server.DefaultRevisions() {
 		right := suiteOf(t, harness.InProcess(reference.Client(reference.Config{Plain: true})))
 		right.Revisions, right.Only = []server.Revision{revision}, sample("basic", "tool-use", "parallel", "consent")
 		right.Skip = sample(expensive...)

@@ -189,7 +189,7 @@ func TestARunFromRecordingsEqualsTheRunFromScripts(t *testing.T) {
 				t.Parallel()
 				revisions := []server.Revision{server.V20251125}
 				if scenario == "parallel" {
-					revisions = conformance.Revisions()
+					revisions = server.DefaultRevisions()
 				}
 				scripted := play(t, []string{scenario}, reference.Client(form.Config), nil, revisions...)
 				replayed := play(t, []string{scenario}, reference.Client(form.Config), source, revisions...)
@@ -232,7 +232,7 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 				}
 				t.Run(mutant.Name+"/"+form.Name, func(t *testing.T) {
 					t.Parallel()
-					for _, r := range play(t, kills, mutant.Client(form.Config, nil), source, conformance.Revisions()...).Results {
+					for _, r := range play(t, kills, mutant.Client(form.Config, nil), source, server.DefaultRevisions()...).Results {
 						unrecorded := func(c report.CaseResult) bool {
 							return c.Verdict == report.Unsupported && strings.Contains(c.Message, "--llm script")
 						}

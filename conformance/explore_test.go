@@ -34,7 +34,7 @@ func TestACorrectClientPassesGeneratedConversations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite := exploring(t, harness.InProcess(reference.Client(reference.Config{Dialect: name})), n)
-			suite.Revisions, suite.Seed = conformance.AllRevisions(), 3
+			suite.Revisions, suite.Seed = server.AllRevisions(), 3
 			rs, traces, err := suite.Run(t.Context())
 			require.NoError(t, err)
 			for _, r := range rs.Results {

@@ -8,7 +8,7 @@ import (
 // GatewayChecks are the checks of gateways. No client has them, so they are in no scenario.
 func GatewayChecks() []Check {
 	levels := map[server.Revision]report.Level{}
-	for _, r := range AllRevisions() {
+	for _, r := range server.AllRevisions() {
 		levels[r] = report.Robust
 	}
 	checks := []Check{

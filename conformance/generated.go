@@ -70,9 +70,9 @@ func (s *Suite) onlyConversation() (generated, error) {
 		return nil, &ConversationError{err}
 	}
 	revision := server.Revision(c.Revision)
-	if !slices.Contains(AllRevisions(), revision) {
+	if !slices.Contains(server.AllRevisions(), revision) {
 		return nil, &ConversationError{fmt.Errorf("%s: unknown revision %q: use one of %v", s.Conversation,
-			c.Revision, AllRevisions())}
+			c.Revision, server.AllRevisions())}
 	}
 	one, err := caseOf(c, keptName)
 	if err != nil {

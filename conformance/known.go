@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
@@ -78,7 +79,7 @@ func BaselineChecks() baseline.Checks {
 		all = append(all, s.Checks...)
 	}
 	for _, c := range all {
-		for _, r := range AllRevisions() {
+		for _, r := range server.AllRevisions() {
 			if c.Levels[r] != "" {
 				checks[c.ID] = append(checks[c.ID], string(r))
 			}

@@ -144,7 +144,7 @@ func TestNoCheckCitesAStatementThatAllRevisionsExclude(t *testing.T) {
 	for _, s := range catalogue() {
 		for _, c := range s.Checks {
 			for _, id := range c.Statements {
-				require.True(t, slices.ContainsFunc(check.AllRevisions(), func(r server.Revision) bool {
+				require.True(t, slices.ContainsFunc(server.AllRevisions(), func(r server.Revision) bool {
 					in := requirements.In(r, id)
 					return in != nil && in.Excluded == ""
 				}), "%s/%s cites %s", s.ID, c.ID, id)
@@ -183,7 +183,7 @@ func TestPlacesAreUnique(t *testing.T) {
 
 func TestEachStatementIsComplete(t *testing.T) {
 	for _, s := range requirements.Statements() {
-		require.Contains(t, check.AllRevisions(), s.Revision, s.Place)
+		require.Contains(t, server.AllRevisions(), s.Revision, s.Place)
 		require.Regexp(t, `^[0-9-]{10}/[a-z-]+/(\d\d|[A-Za-z-]+)$`, s.Place)
 		require.Regexp(t, `^[a-z-]+/(\d\d|[A-Za-z-]+)$`, s.ID)
 		require.True(t, strings.HasPrefix(s.URL, requirements.Site+string(s.Revision)+"/"), "%s: %s", s.Place, s.URL)

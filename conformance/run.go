@@ -32,7 +32,7 @@ type settings struct {
 	explores bool // with a number of its own
 }
 
-// In sets the revisions to judge. The default is [Revisions].
+// In sets the revisions to judge. The default is [server.DefaultRevisions].
 func In(revisions ...server.Revision) Option { return func(s *settings) { s.Revisions = revisions } }
 
 // Only plays and judges what the patterns name: scenarios ("parallel"), cases ("parallel/two-cities") or checks

@@ -25,13 +25,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// AllRevisions returns every revision of the catalogue, oldest first.
-func AllRevisions() []server.Revision { return check.AllRevisions() }
-
-// Revisions returns the revisions that a run judges by default: a legacy and a modern one. A new revision does not
-// change them.
-func Revisions() []server.Revision { return server.DefaultRevisions() }
-
 func catalogue() check.Catalogue {
 	return check.Catalogue{
 		always.Scenario,
@@ -75,10 +68,10 @@ type Check struct {
 // Scenarios returns the catalogue in the order of reports. The first two have no cases and are part of every run:
 // "client" has the checks of the client as a whole, "always" those of every message of every case.
 func Scenarios() []Scenario {
-	whole := Scenario{ID: check.ClientScenario, Purpose: "the client as a whole", Revisions: AllRevisions()}
+	whole := Scenario{ID: check.ClientScenario, Purpose: "the client as a whole", Revisions: server.AllRevisions()}
 	for _, c := range client.Checks() {
 		c.Levels = check.Everywhere(report.Robust)
-		in := &check.Scenario{ID: check.ClientScenario, Revisions: AllRevisions()}
+		in := &check.Scenario{ID: check.ClientScenario, Revisions: server.AllRevisions()}
 		whole.Checks = append(whole.Checks, describe(in, &c))
 	}
 	scenarios := []Scenario{whole}

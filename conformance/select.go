@@ -80,7 +80,7 @@ func (p *patterns) match(names ...string) bool {
 func newSelection(only, skip []string, generated generated) (*selection, error) {
 	names := allNames()
 	if generated != nil {
-		for _, c := range generated(Revisions()[0]) {
+		for _, c := range generated(server.DefaultRevisions()[0]) {
 			names = append(names, c.ID)
 		}
 	}

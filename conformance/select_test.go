@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/explore"
-	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -239,7 +238,7 @@ func TestEveryNameOfTheCatalogueSelectsSomething(t *testing.T) {
 		if name == explore.ID {
 			continue // Its cases are generated for a run.
 		}
-		require.True(t, slices.ContainsFunc(check.AllRevisions(), func(revision server.Revision) bool {
+		require.True(t, slices.ContainsFunc(server.AllRevisions(), func(revision server.Revision) bool {
 			cases, _ := chosen(t, revision, []string{name}, nil)
 			return len(cases) > 0
 		}), name)

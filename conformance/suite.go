@@ -20,7 +20,7 @@ import (
 // Suite is the configuration of a run. Only Client is required.
 type Suite struct {
 	Client harness.Client
-	// Revisions are judged in sessions of their own; nil for [Revisions].
+	// Revisions are judged in sessions of their own; nil for [server.DefaultRevisions].
 	Revisions []server.Revision
 	// Only and Skip are patterns of scenarios, cases and checks (see [Only]); nil for everything, and for nothing.
 	Only, Skip []string
@@ -151,12 +151,12 @@ func (s *Suite) judge(traces []*trace.Trace, chosen *selection) (*report.Results
 func (s *Suite) revisions() ([]server.Revision, error) {
 	wanted := s.Revisions
 	if wanted == nil {
-		wanted = Revisions()
+		wanted = server.DefaultRevisions()
 	}
 	var revisions []server.Revision
 	for _, r := range wanted {
-		if !slices.Contains(AllRevisions(), r) {
-			return nil, fmt.Errorf("unknown revision %q: use one of %v", r, AllRevisions())
+		if !slices.Contains(server.AllRevisions(), r) {
+			return nil, fmt.Errorf("unknown revision %q: use one of %v", r, server.AllRevisions())
 		}
 		if !slices.Contains(revisions, r) {
 			revisions = append(revisions, r)

@@ -216,7 +216,7 @@ func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	var parts []report.Result
-	for _, revision := range conformance.Revisions() {
+	for _, revision := range server.DefaultRevisions() {
 		var ofIt []*trace.Trace
 		declaring := 0
 		for _, tr := range traces {

@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
 type completeCommand struct {
@@ -70,7 +71,7 @@ func flagValues(flag *kong.Flag) []string {
 		}
 		return names
 	case "revision":
-		return revisionNames(conformance.AllRevisions())
+		return revisionNames(server.AllRevisions())
 	}
 	if flag.Enum != "" {
 		return flag.EnumSlice()

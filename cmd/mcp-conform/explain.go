@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
@@ -69,7 +70,7 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 	explainLine(b, "rule", c.Rule)
 	explainLine(b, "likely cause", c.Cause)
 	explainLine(b, "fix", c.Fix)
-	for _, r := range conformance.AllRevisions() {
+	for _, r := range server.AllRevisions() {
 		level, ok := c.Levels[r]
 		if !ok {
 			continue

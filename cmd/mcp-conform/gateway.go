@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -114,7 +115,7 @@ func (c *runCommand) play(ctx context.Context, s streams, suite *conformance.Sui
 func (c *runCommand) reach(ctx context.Context, suite *conformance.Suite) (notes []string, err error) {
 	revisions := suite.Revisions
 	if revisions == nil {
-		revisions = conformance.Revisions()
+		revisions = server.DefaultRevisions()
 	}
 	suite.Revisions = nil
 	var first error

@@ -11,8 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
@@ -46,7 +46,7 @@ func vars() map[string]string {
 	providers, variables := upstreams()
 	all := map[string]string{
 		"kinds":          strings.Join(initKinds(), ","),
-		"revisions":      strings.Join(revisionNames(conformance.Revisions()), ", "),
+		"revisions":      strings.Join(revisionNames(server.DefaultRevisions()), ", "),
 		"timeout":        harness.DefaultTimeout.String(),
 		"case_timeout":   harness.DefaultCaseTimeout.String(),
 		"client_timeout": harness.DefaultClientTimeout.String(),

@@ -59,7 +59,7 @@ func listScenario(s streams, l *conformance.Scenario) error {
 // levelText is a check's level, such as "ROBUST/MUST" if the revisions differ.
 func levelText(levels map[server.Revision]report.Level) string {
 	var names []string
-	for _, r := range conformance.AllRevisions() {
+	for _, r := range server.AllRevisions() {
 		if l, ok := levels[r]; ok && !slices.Contains(names, string(l)) {
 			names = append(names, string(l))
 		}

@@ -161,7 +161,7 @@ func (c *runCommand) explored() int {
 func (c *runCommand) generates() bool { return c.Fuzz > 0 || c.explored() > 0 }
 
 func knownRevisions(names []string) error {
-	known := revisionNames(conformance.AllRevisions())
+	known := revisionNames(server.AllRevisions())
 	for _, r := range names {
 		if err := oneOf("--revision", r, known); err != nil {
 			return err

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -15,7 +15,7 @@ type versionCommand struct{}
 
 func (versionCommand) Run(s streams) error {
 	_, err := fmt.Fprintf(s.out, "mcp-conform %s (%s)\njudges %s\nformats: results %d, traces %d\n%s", version(),
-		runtime.Version(), strings.Join(revisionNames(conformance.AllRevisions()), ", "), report.Format, trace.Version,
+		runtime.Version(), strings.Join(revisionNames(server.AllRevisions()), ", "), report.Format, trace.Version,
 		build())
 	return err
 }

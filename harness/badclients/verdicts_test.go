@@ -55,7 +55,7 @@ func (e *expected) revisions() []server.Revision {
 			return []server.Revision{server.V20260728}
 		}
 	}
-	return conformance.Revisions()
+	return server.DefaultRevisions()
 }
 
 // command is the client's command line; nil if its interpreter is missing.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 	"github.com/mcp-conform/mcp-conform/interop/host"
@@ -32,7 +33,7 @@ func judge(t *testing.T, c harness.Client, file, counts string) {
 	need.Baseline(t, c, "testdata/"+file, counts, everything...)
 }
 
-var everything = []conformance.Option{conformance.In(conformance.AllRevisions()...), conformance.Skip("malformed")}
+var everything = []conformance.Option{conformance.In(server.AllRevisions()...), conformance.Skip("malformed")}
 
 func TestCorrectClient(t *testing.T) {
 	column := &matrix.Column{

@@ -5,6 +5,7 @@ package always
 
 import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
 // ID is the scenario of the rules.
@@ -12,7 +13,7 @@ const ID = "always"
 
 // Scenario has the rules. It has no cases of its own: its checks judge every case of a run, and every run has them.
 var Scenario = check.Scenario{
-	ID: ID, Purpose: "every message of every case", Revisions: check.AllRevisions(), EveryCase: true,
+	ID: ID, Purpose: "every message of every case", Revisions: server.AllRevisions(), EveryCase: true,
 	Checks: []check.Check{
 		validMessage, envelope, errorShape, oneResponse, requestIDs, initialized, clientInfo, capabilitiesConstant,
 		metaFields, contentType, acceptHeader, oneMessage, sessionHeaders, httpHeaders, progressTokens,

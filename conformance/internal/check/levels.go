@@ -24,11 +24,8 @@ func isLegacy(r server.Revision) bool { return !r.Modern() }
 
 // With returns the revisions that have a feature, oldest first.
 func With(feature func(server.Revision) bool) []server.Revision {
-	return slices.DeleteFunc(AllRevisions(), func(r server.Revision) bool { return !feature(r) })
+	return slices.DeleteFunc(server.AllRevisions(), func(r server.Revision) bool { return !feature(r) })
 }
-
-// AllRevisions returns every revision that some scenario is played in, oldest first.
-func AllRevisions() []server.Revision { return server.AllRevisions() }
 
 // One level in all revisions.
 var (
@@ -40,7 +37,7 @@ var (
 )
 
 // Everywhere is one level in all revisions.
-func Everywhere(l report.Level) map[server.Revision]report.Level { return In(AllRevisions(), l) }
+func Everywhere(l report.Level) map[server.Revision]report.Level { return In(server.AllRevisions(), l) }
 
 // InLegacy is a level in the revisions with sessions.
 func InLegacy(l report.Level) map[server.Revision]report.Level { return In(Legacy, l) }

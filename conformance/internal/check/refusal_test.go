@@ -16,7 +16,7 @@ import (
 )
 
 // refusals is a scenario with a case for each form of a refusal, and a check for each judge.
-var refusals = check.Scenario{ID: "story", Revisions: check.AllRevisions(),
+var refusals = check.Scenario{ID: "story", Revisions: server.AllRevisions(),
 	Cases: []harness.Case{
 		expecting("plain", check.Refusal{}),
 		expecting("reserved", check.Refusal{Reserved: true}),

@@ -38,7 +38,7 @@ func (s Setting) config() reference.Config {
 // settings are all settings.
 func settings() []Setting {
 	all := []Setting{}
-	for _, r := range conformance.Revisions() {
+	for _, r := range server.DefaultRevisions() {
 		for _, d := range llm.APIs() {
 			if !llm.FactsOf(d).Plain {
 				all = append(all, Setting{r, d, false})

@@ -78,9 +78,9 @@ func jobsOf(o *Options) []job {
 	}
 	var jobs []job
 	for i, s := range settings {
-		revisions := conformance.Revisions()
+		revisions := server.DefaultRevisions()
 		if i < 4 || s.stdio || o.Every { // the model APIs differ in the same way in each revision
-			revisions = conformance.AllRevisions()
+			revisions = server.AllRevisions()
 		}
 		for _, r := range revisions {
 			j := job{setting: s, revision: r}
@@ -113,7 +113,7 @@ func jobsOf(o *Options) []job {
 // needs them.
 func sampleJobs() []job {
 	var jobs, broken []job
-	for _, r := range conformance.AllRevisions() {
+	for _, r := range server.AllRevisions() {
 		jobs = append(jobs, job{setting: settings[0], revision: r})
 	}
 	needs := make([][]*mutants.Mutant, len(jobs), len(settings)*len(jobs))
@@ -169,7 +169,7 @@ func only(jobs []job, names []string) []job {
 
 // revisionsOf are the revisions in which a mutant runs.
 func revisionsOf(m *mutants.Mutant) []server.Revision {
-	return slices.DeleteFunc(slices.Clone(m.Revisions(conformance.Revisions())), func(r server.Revision) bool {
+	return slices.DeleteFunc(slices.Clone(m.Revisions(server.DefaultRevisions())), func(r server.Revision) bool {
 		return m.Era != "" && (m.Era == "modern") != r.Modern()
 	})
 }

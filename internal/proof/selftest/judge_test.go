@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 )
@@ -87,7 +86,7 @@ func TestEveryMutantRunsWhereItsBugShows(t *testing.T) {
 			require.False(t, j.mutant.Streamed && j.setting.config.Plain, j.name())
 		}
 		if !o.Sample {
-			others := len(conformance.AllRevisions()) - len(conformance.Revisions())
+			others := len(server.AllRevisions()) - len(server.DefaultRevisions())
 			require.Equal(t, 2*len(settings)+others*5, ran[""], "the reference runs in every setting, in some in all revisions")
 		}
 		for _, m := range mutants.All() {

@@ -134,8 +134,8 @@ func bullet(b *bytes.Buffer, label, text string) {
 // described are the revisions on the pages: up to the newest that a run judges by default. A newer one comes onto the
 // pages when it becomes a default.
 func described() []server.Revision {
-	all := conformance.AllRevisions()
-	return all[:slices.Index(all, slices.Max(conformance.Revisions()))+1]
+	all := server.AllRevisions()
+	return all[:slices.Index(all, slices.Max(server.DefaultRevisions()))+1]
 }
 
 // levels is the level in each revision; revisions with the same level share it.

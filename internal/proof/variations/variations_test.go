@@ -52,7 +52,7 @@ func TestVariationsPassEveryCheck(t *testing.T) {
 func oneOf(v *variations.Variation, turn int) []server.Revision {
 	revisions := v.In
 	if revisions == nil {
-		revisions = conformance.Revisions()
+		revisions = server.DefaultRevisions()
 	}
 	return revisions[turn%len(revisions):][:1]
 }

@@ -19,7 +19,7 @@ import (
 var Scenario = story.Retold(check.Scenario{
 	ID:        "basic",
 	Purpose:   "one question and its answer, with everything that a question can have",
-	Revisions: check.AllRevisions(),
+	Revisions: server.AllRevisions(),
 	Cases: []harness.Case{
 		question, truncated, empty, failing, ids, long, tuned, hinted, turns, assistantFirst, assistantLast, blocks,
 		image, audio, imageLater, extras, meta, inContext, thinking,

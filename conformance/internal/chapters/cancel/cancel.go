@@ -21,7 +21,7 @@ import (
 var Scenario = story.Retold(check.Scenario{
 	ID:        "cancel",
 	Purpose:   "sampling requests that the server cancels, and calls that the client abandons",
-	Revisions: check.AllRevisions(),
+	Revisions: server.AllRevisions(),
 	Cases: []harness.Case{
 		inFlight, unknownRequest, finishedRequest, notWellFormed, crossing, callWhileSampling, callWhileWorking,
 	},

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
@@ -17,7 +18,7 @@ import (
 var Scenario = story.Retold(check.Scenario{
 	ID:        "consent",
 	Purpose:   "the user declines a request or an answer, or many requests arrive at once",
-	Revisions: check.AllRevisions(),
+	Revisions: server.AllRevisions(),
 	Cases:     []harness.Case{request, answer, fifty},
 	Checks: []check.Check{
 		declined, declinedCode, noModelCall, noMadeUpAnswer, declinedAfter, alive, burst,

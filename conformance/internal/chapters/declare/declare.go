@@ -19,7 +19,7 @@ import (
 var Scenario = check.Scenario{
 	ID:        "declare",
 	Purpose:   "which capabilities the client declares, and whether it refuses others",
-	Revisions: check.AllRevisions(),
+	Revisions: server.AllRevisions(),
 	Cases:     []harness.Case{sampling, tools, undeclaredSampling, undeclaredTools, undeclaredToolChoice},
 	Checks: []check.Check{
 		samplingDeclared, toolsDeclared, overDeclared, samplingRefused, toolsRefused, toolChoiceRefused, noModelCall,

@@ -28,7 +28,7 @@ const ID = "explore"
 
 // Scenario has only cases that are made for a run, see [Case].
 var Scenario = check.Scenario{
-	ID: ID, Purpose: "valid conversations, generated from a seed", Revisions: check.AllRevisions(),
+	ID: ID, Purpose: "valid conversations, generated from a seed", Revisions: server.AllRevisions(),
 }
 
 // Case is the case of a valid conversation, which make returns for each session. The name follows the scenario in the

@@ -27,7 +27,7 @@ const MalformedID = "malformed"
 var Scenario = check.Scenario{
 	ID:        MalformedID,
 	Purpose:   "malformed requests: no crash, no hang, and an error where one is due",
-	Revisions: check.AllRevisions(),
+	Revisions: server.AllRevisions(),
 	Cases:     slices.Concat(malformedCases(), corpus()),
 	Checks: []check.Check{
 		survives, answered, alive, errorDue, wrongTypes, errorCode, noModelCall, badSchema, tolerated,

@@ -23,7 +23,7 @@ import (
 var Scenario = story.Retold(check.Scenario{
 	ID:        "provider-errors",
 	Purpose:   "the model's provider fails or refuses to answer",
-	Revisions: check.AllRevisions(),
+	Revisions: server.AllRevisions(),
 	Cases:     slices.Concat(permanentErrors, badRequest, temporaryErrors, singleRateLimit, cuts, refusals),
 	Checks: []check.Check{
 		isError, partialNotWhole, refusalTold, retried, errorCode, alive, noUpstreamBody,

@@ -18,7 +18,7 @@ import (
 var Scenario = story.Retold(check.Scenario{
 	ID:        "transport",
 	Purpose:   "streams that break, sessions that are lost, and every legal form of a message",
-	Revisions: check.AllRevisions(),
+	Revisions: server.AllRevisions(),
 	Cases: slices.Concat([]harness.Case{plain, getStream, postStream, sameID, repeated, events, rareEvents, disconnect,
 		lostSession, encodedName, lookAlikeName, pipe, pipeEnd, together}, versionCases),
 	Checks: []check.Check{
