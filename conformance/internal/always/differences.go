@@ -1,6 +1,8 @@
 package always
 
 import (
+	"slices"
+
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -46,6 +48,39 @@ func (k *kind) explain(v check.Verdict) check.Verdict {
 		v.Kind = check.Warn("").Kind
 	}
 	return v.Differs(k.id, k.cause, k.fix, k.statements)
+}
+
+// findings are the verdicts on a case, one for each kind of difference.
+type findings struct {
+	kinds         []*kind
+	fails, warned []check.Verdict
+}
+
+// add adds a verdict, unless there is one about the same kind.
+func (f *findings) add(k *kind, v check.Verdict) {
+	if slices.Contains(f.kinds, k) {
+		return
+	}
+	f.kinds = append(f.kinds, k)
+	if k.warns {
+		f.warned = append(f.warned, v)
+	} else {
+		f.fails = append(f.fails, v)
+	}
+}
+
+// verdict returns the first failure, or else the first warning, with the others of its sort; nil for none.
+func (f *findings) verdict() *check.Verdict {
+	all := f.fails
+	if len(all) == 0 {
+		all = f.warned
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	first := all[0]
+	first.Also = all[1:]
+	return &first
 }
 
 var (

@@ -29,14 +29,31 @@ type comparison struct {
 	rounded *difference
 }
 
-// compare returns the first difference between a sampling request and a model request; nil if the model was given all.
-func compare(sent, given *dialect.Request) *difference {
+// compare returns the differences between a sampling request and a model request: the first in the tools, in the choice
+// and in the conversation; nil if the model was given all.
+func compare(sent, given *dialect.Request) []*difference {
 	c := &comparison{sent: sent, given: given, form: llm.FactsOf(given.Dialect).Form,
 		tools: map[string]string{}, owners: map[string]string{}}
-	if d := cmp.Or(c.compareTools(), c.compareChoice(), c.compareTurns()); d != nil {
-		return c.orMoved(d)
+	all := []*difference{c.compareTools()}
+	if d := all[0]; d == nil || d.kind == changedDescription || d.kind == changedSchema { // the names are known
+		all = append(all, c.compareChoice(), c.compareTurns())
 	}
-	return c.rounded
+	all = slices.DeleteFunc(all, func(d *difference) bool { return d == nil })
+	for i := range all {
+		all[i] = c.orMoved(all[i])
+	}
+	if len(all) == 0 {
+		return some(c.rounded)
+	}
+	return all
+}
+
+// some returns the difference as a list; nil for none.
+func some(d *difference) []*difference {
+	if d == nil {
+		return nil
+	}
+	return []*difference{d}
 }
 
 // compareTurns compares the conversation. It is at the end of the model request: the client's own messages may precede

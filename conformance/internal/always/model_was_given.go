@@ -32,41 +32,45 @@ var modelWasGivenCheck = check.Check{
 // wrong.
 func modelWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
-	var warned *check.Verdict
+	var found findings
 	for _, r := range ev.Rounds {
 		if !r.IsValid() {
 			continue
 		}
 		for _, x := range r.Model {
-			if !mustHave(ev, r, x) {
-				continue
-			}
-			if x.Request == nil {
-				if x == r.LastExchange() && ev.Session.Trace.Find(x.Ref).Request.Dialect != "" {
-					return unreadable(r, x)
-				}
-				continue
-			}
-			compared++
-			switch d := cmp.Or(compare(r.Params, x.Request), invalidParams(ev, r, x), foreign(ev, r, x)); {
-			case d == nil:
-				if v := refused(r, x); v != nil {
-					return refusedRequest.explain(*v)
-				}
-			case !d.warns:
-				return d.verdict(r, x)
-			case warned == nil:
-				warned = check.Instead(d.verdict(r, x))
+			switch {
+			case !mustHave(ev, r, x):
+			case x.Request != nil:
+				compared++
+				found.addAll(ev, r, x)
+			case x == r.LastExchange() && ev.Session.Trace.Find(x.Ref).Request.Dialect != "":
+				found.add(refusedRequest, unreadable(r, x))
 			}
 		}
 	}
-	switch {
-	case warned != nil:
-		return *warned
+	switch v := found.verdict(); {
+	case v != nil:
+		return *v
 	case compared == 0:
 		return check.NotApplicable("no request to the model belongs to a valid sampling request")
 	}
 	return check.Pass("the model was given what the server sent, in all %d model requests", compared)
+}
+
+// addAll adds what a request to the model does not have as its sampling request says.
+func (f *findings) addAll(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) {
+	all := compare(r.Params, x.Request)
+	if all == nil {
+		all = some(cmp.Or(invalidParams(ev, r, x), foreign(ev, r, x)))
+	}
+	for _, d := range all {
+		f.add(d.kind, d.verdict(r, x))
+	}
+	if all == nil {
+		if v := refused(r, x); v != nil {
+			f.add(refusedRequest, refusedRequest.explain(*v))
+		}
+	}
 }
 
 func mustHave(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {

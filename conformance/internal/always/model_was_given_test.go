@@ -175,3 +175,26 @@ func TestTheModelIsGivenWhatTheServerSent(t *testing.T) {
 	require.Empty(t, unused, "every legitimate change needs a test")
 	judges(t, "model-was-given", "basic/question", all...)
 }
+
+// One request can show several bugs, and the rounds behind it more: each kind of difference has a finding.
+func TestEachKindOfDifferenceInACaseIsNamed(t *testing.T) {
+	lost := strings.NewReplacer(`"description":"Looks it up"`, `"description":""`, `"mode":"none"`, `"mode":"auto"`,
+		`,"isError":true`, ``)
+	s := tracetest.Begin(t, catalogue, server.V20251125, native, "basic/question")
+	talk := json.RawMessage(weatherTalk)
+	s.Asks(talk).Prompt(lost.Replace(weatherTalk), trace.ModelEnd{Status: 200}).Answers(answer)
+	s.Asks(talk).Prompt(strings.Replace(weatherTalk, "Mild there.", "Mild.", 1), trace.ModelEnd{Status: 200}).Answers(answer)
+	got := s.Result("always/model-was-given")
+	kinds := []string{got.Difference}
+	for _, f := range got.Others {
+		require.NotEmpty(t, f.Fix)
+		kinds = append(kinds, f.Difference)
+	}
+	require.Equal(t, []string{"changed-description", "lost-tool-choice", "lost-error", "changed-text"}, kinds)
+	var cases []string
+	for _, c := range got.Cases {
+		require.Equal(t, "basic/question", c.Case)
+		cases = append(cases, c.Difference)
+	}
+	require.Equal(t, kinds, cases)
+}

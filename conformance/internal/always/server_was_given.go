@@ -29,7 +29,7 @@ var serverWasGivenCheck = check.Check{
 // package legitimate. Other checks judge a reply with invalid arguments, or one that did not arrive whole.
 func serverWasGiven(ev *evidence.Case) check.Verdict {
 	compared := 0
-	var rounded *check.Verdict
+	var found findings
 	for _, r := range ev.Rounds {
 		sources := ev.Sources(r)
 		if len(sources) == 0 || r.Params == nil || slices.ContainsFunc(sources, misbehaves) {
@@ -41,19 +41,13 @@ func serverWasGiven(ev *evidence.Case) check.Verdict {
 				continue
 			}
 			compared++
-			d := deviation(r, a, sources)
-			if d == nil {
-				continue
+			if d := deviation(r, a, sources); d != nil {
+				found.add(d.kind, otherResult(d, a, sources[len(sources)-1]))
 			}
-			v := otherResult(d, a, sources[len(sources)-1])
-			if !d.warns {
-				return v
-			}
-			rounded = cmp.Or(rounded, &v)
 		}
 	}
-	if rounded != nil {
-		return *rounded
+	if v := found.verdict(); v != nil {
+		return *v
 	}
 	if compared == 0 {
 		return check.NotApplicable("the client returned no result for a complete reply of the model")

@@ -19,11 +19,25 @@ type caseVerdict struct {
 	every bool // the rule judges every case
 }
 
-// listed reports whether the result lists the case of the verdict: each case once, and of a rule for every case only
-// those that do not pass.
+// listed reports whether the result lists the case of the verdict: each case once for a kind of difference, and of a
+// rule for every case only those that do not pass.
 func (v *caseVerdict) listed(cases []report.CaseResult) bool {
 	return !v.every || v.Kind != report.Pass && v.on.Case.ID != "" &&
-		!slices.ContainsFunc(cases, func(c report.CaseResult) bool { return c.Case == v.on.Case.ID })
+		!slices.ContainsFunc(cases, func(c report.CaseResult) bool {
+			return c.Case == v.on.Case.ID && c.Difference == v.difference()
+		})
+}
+
+// spread returns the verdicts with those about other kinds of difference behind each.
+func spread(verdicts []caseVerdict) []caseVerdict {
+	var all []caseVerdict
+	for _, v := range verdicts {
+		all = append(all, v)
+		for _, also := range v.Also {
+			all = append(all, caseVerdict{v.on, also, v.every})
+		}
+	}
+	return all
 }
 
 // Judged is a result, with what explains its verdict.
@@ -39,6 +53,7 @@ type Judged struct {
 func fold(scenario string, c *Check, level report.Level, revision server.Revision, verdicts []caseVerdict) Judged {
 	r := report.Result{Scenario: scenario, Revision: string(revision), Check: c.ID, Level: level}
 	var kinds []report.Verdict
+	verdicts = spread(verdicts)
 	for i := range verdicts {
 		v := &verdicts[i]
 		v.Kind = Settle(v.Kind, level)

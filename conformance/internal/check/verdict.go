@@ -21,6 +21,8 @@ type Verdict struct {
 	// [evidence.Why] among the arguments of the message.
 	See    string
 	Reason evidence.Reason
+	// Also are verdicts on the same case about other kinds of difference.
+	Also []Verdict
 	// unasked is true if there is nothing to judge because the model was not asked.
 	unasked bool
 	advice  *advice // nil for that of the check
