@@ -24,17 +24,19 @@ var sound = harness.InProcess(reference.Client(reference.Config{Plain: true}))
 // nullFrame is the number of the first frame of seed 3 with null as its first message.
 const nullFrame = 7
 
+var shrunkRequests = map[string]struct {
+	check, params string
+	revision      server.Revision
+	seed          int64
+	fuzz          int
+}{
+	"dies-of-null":         {"malformed/survives", `{"messages":[null]}`, server.V20251125, 3, nullFrame},
+	"drops-malformed":      {"malformed/answered", `{}`, server.V20251125, 1, 4},
+	"deaf-after-malformed": {"malformed/alive", "", server.V20260728, 1, 0},
+}
+
 func TestAMalformedRequestThatBreaksAClientIsShrunkAndKept(t *testing.T) {
-	for name, c := range map[string]struct {
-		check, params string
-		revision      server.Revision
-		seed          int64
-		fuzz          int
-	}{
-		"dies-of-null":         {"malformed/survives", `{"messages":[null]}`, server.V20251125, 3, nullFrame},
-		"drops-malformed":      {"malformed/answered", `{}`, server.V20251125, 1, 4},
-		"deaf-after-malformed": {"malformed/alive", "", server.V20260728, 1, 0},
-	} {
+	for name, c := range shrunkRequests {
 		t.Run(name, func(t *testing.T) {
 			if c.fuzz == 0 {
 				c.fuzz = 40

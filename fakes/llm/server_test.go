@@ -87,60 +87,64 @@ func TestEachDialectHasItsOwnShape(t *testing.T) {
 	}
 }
 
+var longRequest = `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 2000) + `"}]}`
+
+func chatError(text string) string { return `"message": "` + text }
+
+var unserved = []struct {
+	name, method, path, host string
+	header                   http.Header
+	body                     string
+	status                   int
+	want                     string
+}{
+	{"another path", "POST", "/v1/v1/chat/completions", "127.0.0.1", nil, hello, 404,
+		chatError("POST /v1/v1/chat/completions is not served: is the base URL wrong? That of openai-chat is the " +
+			"address of this server/v1")},
+	{"an unknown path", "POST", "/v1/images", "127.0.0.1", nil, hello, 404, chatError("POST /v1/images is not served: " +
+		"there are POST /v1/chat/completions (openai-chat), POST /v1/responses (openai-responses), ")},
+	{"an unknown path of Anthropic", "POST", "/v1/messages/batches", "127.0.0.1", nil, hello, 404,
+		`{"type":"error","error":{"type":"not_found_error","message":"POST /v1/messages/batches is not served`},
+	{"an unknown path with its header", "GET", "/v1/files", "127.0.0.1", http.Header{"Anthropic-Version": {"x"}}, "", 404,
+		`{"type":"error","error":{"type":"not_found_error","message":"GET /v1/files is not served`},
+	{"an unknown path of Gemini", "GET", "/v1beta/files", "127.0.0.1", nil, "", 404, `"status": "NOT_FOUND"`},
+	{"an unknown path of Ollama", "POST", "/api/generate", "127.0.0.1", nil, hello, 404,
+		`{"error":"POST /api/generate is not served: there are POST /api/chat (ollama)"}`},
+	{"an unknown path of xAI", "POST", "/xai/v1/images", "127.0.0.1", nil, hello, 404, `"code": "not_served"`},
+	{"a path of no API", "POST", "/images", "127.0.0.1", nil, hello, 404,
+		chatError("POST /images is not served: paths begin with /native, /v1, ")},
+	{"a path that is not clean", "POST", "/v1//chat/completions", "127.0.0.1", nil, hello, 404,
+		"POST /v1//chat/completions is not served"},
+	{"a slash too many", "POST", chatPath + "/", "127.0.0.1", nil, hello, 404, "is not served: there are"},
+	{"another method", "GET", chatPath, "127.0.0.1", nil, "", 405,
+		chatError("GET /v1/chat/completions is not served: expected POST")},
+	{"another host", "POST", chatPath, "evil.example:80", nil, hello, 403,
+		`host \"evil.example:80\" is not served: this is a test's model server`},
+	{"localhost", "POST", chatPath, "LocalHost:80", nil, hello, 200, ""},
+	{"IPv6", "POST", chatPath, "[::1]:80", nil, hello, 200, ""},
+	{"IPv6 without a port", "POST", chatPath, "[::1]", nil, hello, 200, ""},
+	{"no JSON", "POST", chatPath, "127.0.0.1", nil, "hello", 400,
+		chatError("We could not parse the JSON body")},
+	{"no JSON, native", "POST", "/native", "127.0.0.1", nil, "hello", 400,
+		`{"error":{"code":-32602,"message":"the body is not a JSON object`},
+	{"compressed", "POST", chatPath, "127.0.0.1", http.Header{"Content-Encoding": {"gzip"}}, "\x1f\x8b", 415,
+		chatError(`the body has the content encoding \"gzip\", which the scripted model does not undo`)},
+	{"called uncompressed", "POST", chatPath, "127.0.0.1", http.Header{"Content-Encoding": {"identity"}}, hello, 200, ""},
+	{"too large", "POST", chatPath, "127.0.0.1", nil, longRequest, 413,
+		chatError("the body is larger than the scripted model's limit of 1000 bytes")},
+	{"too large, native", "POST", "/native", "127.0.0.1", nil, longRequest, 413,
+		`{"error":{"code":-32603,"message":"the body is larger`},
+	{"refused", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"human","content":"hello"}]}`, 400,
+		chatError(`Invalid value: 'human'.`)},
+	{"missed", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"user","content":"bye"}]}`, 404,
+		chatError(`no rule of the server matches this request; the nearest of 1 is rule 1, When(LastUser(\"hello\")): ` +
+			`the last user turn is \"bye\", expected it to contain \"hello\"`)},
+	{"missed, native", "POST", "/native", "127.0.0.1", nil, `{}`, 404,
+		`{"error":{"code":-32603,"message":"no rule of the server matches`},
+}
+
 func TestUnservedRequests(t *testing.T) {
-	long := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 2000) + `"}]}`
-	chatError := func(text string) string { return `"message": "` + text }
-	for _, c := range []struct {
-		name, method, path, host string
-		header                   http.Header
-		body                     string
-		status                   int
-		want                     string
-	}{
-		{"another path", "POST", "/v1/v1/chat/completions", "127.0.0.1", nil, hello, 404,
-			chatError("POST /v1/v1/chat/completions is not served: is the base URL wrong? That of openai-chat is the " +
-				"address of this server/v1")},
-		{"an unknown path", "POST", "/v1/images", "127.0.0.1", nil, hello, 404, chatError("POST /v1/images is not served: " +
-			"there are POST /v1/chat/completions (openai-chat), POST /v1/responses (openai-responses), ")},
-		{"an unknown path of Anthropic", "POST", "/v1/messages/batches", "127.0.0.1", nil, hello, 404,
-			`{"type":"error","error":{"type":"not_found_error","message":"POST /v1/messages/batches is not served`},
-		{"an unknown path with its header", "GET", "/v1/files", "127.0.0.1", http.Header{"Anthropic-Version": {"x"}}, "", 404,
-			`{"type":"error","error":{"type":"not_found_error","message":"GET /v1/files is not served`},
-		{"an unknown path of Gemini", "GET", "/v1beta/files", "127.0.0.1", nil, "", 404, `"status": "NOT_FOUND"`},
-		{"an unknown path of Ollama", "POST", "/api/generate", "127.0.0.1", nil, hello, 404,
-			`{"error":"POST /api/generate is not served: there are POST /api/chat (ollama)"}`},
-		{"an unknown path of xAI", "POST", "/xai/v1/images", "127.0.0.1", nil, hello, 404, `"code": "not_served"`},
-		{"a path of no API", "POST", "/images", "127.0.0.1", nil, hello, 404,
-			chatError("POST /images is not served: paths begin with /native, /v1, ")},
-		{"a path that is not clean", "POST", "/v1//chat/completions", "127.0.0.1", nil, hello, 404,
-			"POST /v1//chat/completions is not served"},
-		{"a slash too many", "POST", chatPath + "/", "127.0.0.1", nil, hello, 404, "is not served: there are"},
-		{"another method", "GET", chatPath, "127.0.0.1", nil, "", 405,
-			chatError("GET /v1/chat/completions is not served: expected POST")},
-		{"another host", "POST", chatPath, "evil.example:80", nil, hello, 403,
-			`host \"evil.example:80\" is not served: this is a test's model server`},
-		{"localhost", "POST", chatPath, "LocalHost:80", nil, hello, 200, ""},
-		{"IPv6", "POST", chatPath, "[::1]:80", nil, hello, 200, ""},
-		{"IPv6 without a port", "POST", chatPath, "[::1]", nil, hello, 200, ""},
-		{"no JSON", "POST", chatPath, "127.0.0.1", nil, "hello", 400,
-			chatError("We could not parse the JSON body")},
-		{"no JSON, native", "POST", "/native", "127.0.0.1", nil, "hello", 400,
-			`{"error":{"code":-32602,"message":"the body is not a JSON object`},
-		{"compressed", "POST", chatPath, "127.0.0.1", http.Header{"Content-Encoding": {"gzip"}}, "\x1f\x8b", 415,
-			chatError(`the body has the content encoding \"gzip\", which the scripted model does not undo`)},
-		{"called uncompressed", "POST", chatPath, "127.0.0.1", http.Header{"Content-Encoding": {"identity"}}, hello, 200, ""},
-		{"too large", "POST", chatPath, "127.0.0.1", nil, long, 413,
-			chatError("the body is larger than the scripted model's limit of 1000 bytes")},
-		{"too large, native", "POST", "/native", "127.0.0.1", nil, long, 413,
-			`{"error":{"code":-32603,"message":"the body is larger`},
-		{"refused", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"human","content":"hello"}]}`, 400,
-			chatError(`Invalid value: 'human'.`)},
-		{"missed", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"user","content":"bye"}]}`, 404,
-			chatError(`no rule of the server matches this request; the nearest of 1 is rule 1, When(LastUser(\"hello\")): ` +
-				`the last user turn is \"bye\", expected it to contain \"hello\"`)},
-		{"missed, native", "POST", "/native", "127.0.0.1", nil, `{}`, 404,
-			`{"error":{"code":-32603,"message":"no rule of the server matches`},
-	} {
+	for _, c := range unserved {
 		t.Run(c.name, func(t *testing.T) {
 			s := start(t, Options{MaxBody: 1000}, When(LastUser("hello")).Reply())
 			r := httptest.NewRequest(c.method, "http://x"+c.path, strings.NewReader(c.body))

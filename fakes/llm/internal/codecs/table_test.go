@@ -11,6 +11,28 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
+var mistakesOfTables = map[string]string{
+	`{"model":"m","n":4,"t":-7,"stop":["a"],"as":[{"type":"x","only":true},{"type":"y","rest":["a"]}],"any":1}`: "",
+	`{"model":"m","n":null,"stop":"a"}`: "",
+	`{`:                                 "unreadable true",
+	`null`:                              "unreadable false",
+	`{"n":1.0}`:                         "n: expected an integer, found 1.0",
+	`{"n":"1","as":7}`:                  "n: expected an integer, found \"1\"",
+	`{"stop":1}`:                        "stop: expected a string or an array of strings, found 1",
+	`{"as":{}}`:                         "as: expected an array, found {}",
+	`{"as":[{},null]}`:                  "as[1]: expected an object, found null",
+	`{"as":[{"type":"x","only":1}]}`:    "as[0].only: expected true or false, found 1",
+	`{"as":[{"type":"z","rest":"a"}]}`:  "as[0].rest: expected an array of strings, found \"a\"",
+	`{"none":null}`:                     "none: expected a string, found null",
+	`{"model":"","zz":1,"b":2}`:         "unknown [b zz]",
+	`{"model":""}`:                      "missing model",
+	`{"model":"m","n":5}`:               "n: int64 5 not in \"1\" to \"4\"",
+	`{"model":"m","t":1.6}`:             "t: float64 1.6 not in \"\" to \"1.5\"",
+	`{"model":"m","as":[{"type":"x","rest":[]}]}`: "unknown as[0].[rest]",
+	`{"model":"m","as":[{"type":"z"}]}`:           "as[0].type: \"z\" is not one of [x y]",
+	`{"model":"m","as":[{}]}`:                     "as[0].type: \"\" is not one of [x y]",
+}
+
 func TestTablesReadAndCheck(t *testing.T) {
 	refusal := func(format string, args ...any) *dialect.Error {
 		return &dialect.Error{Message: fmt.Sprintf(format, args...)}
@@ -31,27 +53,7 @@ func TestTablesReadAndCheck(t *testing.T) {
 			return refusal("%s: %q is not one of %s", path, found, words)
 		},
 	}
-	for body, expected := range map[string]string{
-		`{"model":"m","n":4,"t":-7,"stop":["a"],"as":[{"type":"x","only":true},{"type":"y","rest":["a"]}],"any":1}`: "",
-		`{"model":"m","n":null,"stop":"a"}`: "",
-		`{`:                                 "unreadable true",
-		`null`:                              "unreadable false",
-		`{"n":1.0}`:                         "n: expected an integer, found 1.0",
-		`{"n":"1","as":7}`:                  "n: expected an integer, found \"1\"",
-		`{"stop":1}`:                        "stop: expected a string or an array of strings, found 1",
-		`{"as":{}}`:                         "as: expected an array, found {}",
-		`{"as":[{},null]}`:                  "as[1]: expected an object, found null",
-		`{"as":[{"type":"x","only":1}]}`:    "as[0].only: expected true or false, found 1",
-		`{"as":[{"type":"z","rest":"a"}]}`:  "as[0].rest: expected an array of strings, found \"a\"",
-		`{"none":null}`:                     "none: expected a string, found null",
-		`{"model":"","zz":1,"b":2}`:         "unknown [b zz]",
-		`{"model":""}`:                      "missing model",
-		`{"model":"m","n":5}`:               "n: int64 5 not in \"1\" to \"4\"",
-		`{"model":"m","t":1.6}`:             "t: float64 1.6 not in \"\" to \"1.5\"",
-		`{"model":"m","as":[{"type":"x","rest":[]}]}`: "unknown as[0].[rest]",
-		`{"model":"m","as":[{"type":"z"}]}`:           "as[0].type: \"z\" is not one of [x y]",
-		`{"model":"m","as":[{}]}`:                     "as[0].type: \"\" is not one of [x y]",
-	} {
+	for body, expected := range mistakesOfTables {
 		q, err := api.Read([]byte(body))
 		if err == nil {
 			err = First(q, func(q *Node) *dialect.Error { return api.CheckKnown(q, "request", "") },
