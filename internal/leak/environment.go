@@ -25,8 +25,8 @@ var (
 	placeName = regexp.MustCompile(`(?i)^(OLD)?PWD$|_(FILE|PATH|DIR|SOCK|URL|URI)$`)
 )
 
-// InEnvironment returns the values of variables that hold keys, tokens and passwords by their names, and what looks like
-// one in the others, such as the password in DATABASE_URL. The environment has the form of os.Environ.
+// InEnvironment returns the values of variables that hold keys, tokens and passwords by their names, and what looks
+// like one in the others, such as the password in DATABASE_URL. The environment has the form of os.Environ.
 func InEnvironment(environment []string) []Secret {
 	var secrets []Secret
 	for _, v := range environment {
@@ -48,8 +48,8 @@ func InEnvironment(environment []string) []Secret {
 }
 
 // Mask replaces the secrets of an environment by the names of their variables, such as $GITHUB_TOKEN. It knows them as
-// they are, in JSON, in a URL, in base64 and in hexadecimal digits. Values shorter than [MinLength] stay. A nil Mask replaces nothing. It is
-// safe for concurrent use.
+// they are, in JSON, in a URL, in base64 and in hexadecimal digits. Values shorter than [MinLength] stay. A nil Mask
+// replaces nothing. It is safe for concurrent use.
 type Mask struct {
 	needles [][]byte
 	names   *strings.Replacer

@@ -19,23 +19,29 @@ import (
 func TestUnusualHosts(t *testing.T) {
 	trip := tools()[0]
 	for _, h := range []host{
-		{name: "plain", tools: []server.Tool{asking("one", "What is one and one?")}, rules: []*llm.Rule{says("one and one", "two")}},
-		{name: "own questions", tools: []server.Tool{asking("one", "What is one and one?"), asking("two", "And two and two?")},
-			rules: []*llm.Rule{says("one and one", "two"), says("two and two", "four"), says("mine", "yours")}, own: []string{"mine", "mine too"}},
-		{name: "system prompt", tools: []server.Tool{asking("one", "What is one and one?")}, rules: []*llm.Rule{says("one and one", "two")},
+		{name: "plain", tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("one and one", "two")}},
+		{name: "own questions",
+			tools: []server.Tool{asking("one", "What is one and one?"), asking("two", "And two and two?")},
+			rules: []*llm.Rule{says("one and one", "two"), says("two and two", "four"), says("mine", "yours")},
+			own:   []string{"mine", "mine too"}},
+		{name: "system prompt", tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("one and one", "two")},
 			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
 				params = maps.Clone(params)
 				params["systemPrompt"] = "You are in a host that is careful."
 				return ask.Sample(ctx, params)
 			}},
-		{name: "moderated", tools: []server.Tool{asking("one", "What is one and one?")}, rules: []*llm.Rule{says("Is this safe", "yes"), says("one and one", "two")},
+		{name: "moderated", tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("Is this safe", "yes"), says("one and one", "two")},
 			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
 				if _, err := ask.Sample(ctx, question("Is this safe: What is one and one?")); err != nil {
 					return nil, err
 				}
 				return ask.Sample(ctx, params)
 			}},
-		{name: "moderated after", tools: []server.Tool{asking("one", "What is one and one?")}, rules: []*llm.Rule{says("Is this safe", "yes"), says("one and one", "two")},
+		{name: "moderated after", tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("Is this safe", "yes"), says("one and one", "two")},
 			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
 				result, err := ask.Sample(ctx, params)
 				if err != nil {
@@ -44,17 +50,22 @@ func TestUnusualHosts(t *testing.T) {
 				_, err = ask.Sample(ctx, question("Is this safe: two"))
 				return result, err
 			}},
-		{name: "declines", tools: []server.Tool{asking("one", "What is one and one?")}, rules: []*llm.Rule{says("one and one", "two")},
+		{name: "declines", tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("one and one", "two")},
 			sample: func(context.Context, *model.Model, object) (object, error) {
 				return nil, &client.Error{Code: -1, Message: "User rejected sampling request"}
 			}},
-		{name: "no model tapped", noModel: true, tools: []server.Tool{asking("one", "What is one and one?")}, rules: []*llm.Rule{says("one and one", "two")}},
-		{name: "answers by itself", noModel: true, tools: []server.Tool{asking("one", "What is one and one?"), trip}, rules: []*llm.Rule{},
+		{name: "no model tapped", noModel: true, tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("one and one", "two")}},
+		{name: "answers by itself", noModel: true, tools: []server.Tool{asking("one", "What is one and one?"), trip},
+			rules: []*llm.Rule{},
 			sample: func(context.Context, *model.Model, object) (object, error) {
-				return object{"role": "assistant", "model": "person", "content": object{"type": "text", "text": "two"}, "stopReason": "endTurn"}, nil
+				return object{"role": "assistant", "model": "person", "content": object{"type": "text", "text": "two"},
+					"stopReason": "endTurn"}, nil
 			}},
 		{name: "retries the model", tools: []server.Tool{asking("one", "What is one and one?")},
-			rules: []*llm.Rule{llm.When(llm.LastUser("one and one")).Times(1).Fail(&llm.Error{Status: 500, Message: "no"}).Optional(), says("one and one", "two")},
+			rules: []*llm.Rule{llm.When(llm.LastUser("one and one")).Times(1).Fail(&llm.Error{Status: 500,
+				Message: "no"}).Optional(), says("one and one", "two")},
 			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
 				if _, err := ask.Sample(ctx, params); err == nil {
 					return nil, errors.New("no failure")
@@ -62,57 +73,78 @@ func TestUnusualHosts(t *testing.T) {
 				return ask.Sample(ctx, params)
 			}},
 		{name: "the model fails", tools: []server.Tool{asking("one", "What is one and one?")},
-			rules: []*llm.Rule{llm.When(llm.LastUser("one and one")).Fail(&llm.Error{Status: 401, Message: "no key"}).Optional()}},
-		{name: "equal questions", tools: []server.Tool{asking("one", "Same?"), asking("two", "Same?"), {Name: "at-once", Handler: func(s *server.Session) (any, error) {
-			for _, one := range s.SampleAll(s.Ask("Same?"), s.Ask("Same?")) {
-				if one.Err != nil {
-					return nil, one.Err
-				}
-			}
-			return "done", nil
-		}}}, rules: []*llm.Rule{
-			llm.When(llm.LastUser("Same?")).Times(1).Reply(llm.Text("first")), llm.When(llm.LastUser("Same?")).Times(1).Reply(llm.Text("second")),
-			llm.When(llm.LastUser("Same?")).Times(1).Reply(llm.Text("third")), llm.When(llm.LastUser("Same?")).Reply(llm.Text("fourth"))}},
-		{name: "a summary of the host", tools: []server.Tool{asking("one", "What is one and one?")}, rules: []*llm.Rule{says("Answer only", "two")},
+			rules: []*llm.Rule{llm.When(llm.LastUser("one and one")).Fail(&llm.Error{Status: 401,
+				Message: "no key"}).Optional()}},
+		{name: "equal questions",
+			tools: []server.Tool{asking("one", "Same?"), asking("two", "Same?"),
+				{Name: "at-once", Handler: func(s *server.Session) (any, error) {
+					for _, one := range s.SampleAll(s.Ask("Same?"), s.Ask("Same?")) {
+						if one.Err != nil {
+							return nil, one.Err
+						}
+					}
+					return "done", nil
+				}}}, rules: []*llm.Rule{
+				llm.When(llm.LastUser("Same?")).Times(1).Reply(llm.Text("first")),
+				llm.When(llm.LastUser("Same?")).Times(1).Reply(llm.Text("second")),
+				llm.When(llm.LastUser("Same?")).Times(1).Reply(llm.Text("third")),
+				llm.When(llm.LastUser("Same?")).Reply(llm.Text("fourth"))}},
+		{name: "a summary of the host", tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("Answer only", "two")},
 			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
 				messages := slices.Clone(params["messages"].([]any))
 				params = maps.Clone(params)
-				params["messages"] = append(messages, object{"role": "user", "content": object{"type": "text", "text": "Answer only what was asked."}})
+				params["messages"] = append(messages,
+					object{"role": "user", "content": object{"type": "text", "text": "Answer only what was asked."}})
 				return ask.Sample(ctx, params)
 			}},
-		{name: "history of the host", tools: []server.Tool{asking("one", "What is one and one?")}, rules: []*llm.Rule{says("one and one", "two")},
+		{name: "history of the host", tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("one and one", "two")},
 			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
 				params = maps.Clone(params)
 				params["messages"] = append([]any{object{"role": "user", "content": object{"type": "text", "text": "Hello host"}},
-					object{"role": "assistant", "content": object{"type": "text", "text": "Hello user"}}}, params["messages"].([]any)...)
+					object{"role": "assistant", "content": object{"type": "text", "text": "Hello user"}}},
+					params["messages"].([]any)...)
 				return ask.Sample(ctx, params)
 			}},
-		{name: "a server that orphans a result", tools: []server.Tool{hostile("one", func(s *server.Session) *server.CreateMessageParams {
-			p := s.Ask("What is one and one?", weather)
-			p.Messages = append(p.Messages, server.SamplingMessage{Role: "user", Content: server.ToolResultContent{Type: "tool_result", ToolUseID: "x", Content: []any{server.TextContent{Type: "text", Text: "18"}}}})
-			return p
-		})}, rules: []*llm.Rule{llm.When().Reply(llm.Text("two")).Optional()}},
+		{name: "a server that orphans a result",
+			tools: []server.Tool{hostile("one", func(s *server.Session) *server.CreateMessageParams {
+				p := s.Ask("What is one and one?", weather)
+				p.Messages = append(p.Messages,
+					server.SamplingMessage{Role: "user",
+						Content: server.ToolResultContent{Type: "tool_result", ToolUseID: "x",
+							Content: []any{server.TextContent{Type: "text", Text: "18"}}}})
+				return p
+			})}, rules: []*llm.Rule{llm.When().Reply(llm.Text("two")).Optional()}},
 		{name: "the same, refused", tools: []server.Tool{hostile("one", func(s *server.Session) *server.CreateMessageParams {
 			p := s.Ask("What is one and one?", weather)
-			p.Messages = append(p.Messages, server.SamplingMessage{Role: "user", Content: server.ToolResultContent{Type: "tool_result", ToolUseID: "x", Content: []any{server.TextContent{Type: "text", Text: "18"}}}})
+			p.Messages = append(p.Messages,
+				server.SamplingMessage{Role: "user",
+					Content: server.ToolResultContent{Type: "tool_result", ToolUseID: "x",
+						Content: []any{server.TextContent{Type: "text", Text: "18"}}}})
 			return p
-		})}, rules: []*llm.Rule{llm.When().Reply(llm.Text("two")).Optional()}, sample: func(context.Context, *model.Model, object) (object, error) {
-			return nil, &client.Error{Code: -32602, Message: "Tool result without a tool use"}
-		}},
-		{name: "a server without maxTokens, refused", tools: []server.Tool{hostile("one", func(s *server.Session) *server.CreateMessageParams {
-			p := s.Ask("What is one and one?")
-			p.MaxTokens = 0
-			return p
-		})}, rules: []*llm.Rule{says("one and one", "two")}, sample: func(context.Context, *model.Model, object) (object, error) {
-			return nil, &client.Error{Code: -32602, Message: "maxTokens is missing"}
-		}},
-		{name: "tools for a client without, ignored", undeclared: true, tools: []server.Tool{hostile("one", func(s *server.Session) *server.CreateMessageParams {
-			return s.Ask("What is one and one?", weather)
-		})}, rules: []*llm.Rule{says("one and one", "two")}, sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
-			params = maps.Clone(params)
-			delete(params, "tools")
-			return ask.Sample(ctx, params)
-		}},
+		})}, rules: []*llm.Rule{llm.When().Reply(llm.Text("two")).Optional()},
+			sample: func(context.Context, *model.Model, object) (object, error) {
+				return nil, &client.Error{Code: -32602, Message: "Tool result without a tool use"}
+			}},
+		{name: "a server without maxTokens, refused",
+			tools: []server.Tool{hostile("one", func(s *server.Session) *server.CreateMessageParams {
+				p := s.Ask("What is one and one?")
+				p.MaxTokens = 0
+				return p
+			})}, rules: []*llm.Rule{says("one and one", "two")},
+			sample: func(context.Context, *model.Model, object) (object, error) {
+				return nil, &client.Error{Code: -32602, Message: "maxTokens is missing"}
+			}},
+		{name: "tools for a client without, ignored", undeclared: true,
+			tools: []server.Tool{hostile("one", func(s *server.Session) *server.CreateMessageParams {
+				return s.Ask("What is one and one?", weather)
+			})}, rules: []*llm.Rule{says("one and one", "two")},
+			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
+				params = maps.Clone(params)
+				delete(params, "tools")
+				return ask.Sample(ctx, params)
+			}},
 		{name: "the server cancels", tools: []server.Tool{{Name: "one", Handler: func(s *server.Session) (any, error) {
 			if s.Revision() >= server.Revision("2026-07-28") {
 				return "nothing", nil
@@ -156,85 +188,111 @@ func TestBrokenHosts(t *testing.T) {
 	}
 	var kept, last object
 	for _, h := range []host{
-		{name: "cuts the answer", fails: "server-was-given", tools: one, rules: oneRule, sample: after(func(r object) { r["content"].(object)["text"] = "tw" })},
-		{name: "empty answer", fails: "server-was-given", tools: one, rules: oneRule, sample: after(func(r object) { r["content"].(object)["text"] = "" })},
-		{name: "user role", fails: "role-assistant", tools: one, rules: oneRule, sample: after(func(r object) { r["role"] = "user" })},
-		{name: "no model", fails: "has-model", tools: one, rules: oneRule, sample: after(func(r object) { delete(r, "model") })},
-		{name: "wrong stop", fails: "server-was-given", tools: one, rules: oneRule, sample: after(func(r object) { r["stopReason"] = "maxTokens" })},
-		{name: "twice", fails: "one-model-call", tools: one, rules: oneRule, sample: func(ctx context.Context, ask *model.Model, p object) (object, error) {
-			_, _ = ask.Sample(ctx, p)
-			return ask.Sample(ctx, p)
-		}},
+		{name: "cuts the answer", fails: "server-was-given", tools: one, rules: oneRule,
+			sample: after(func(r object) { r["content"].(object)["text"] = "tw" })},
+		{name: "empty answer", fails: "server-was-given", tools: one, rules: oneRule,
+			sample: after(func(r object) { r["content"].(object)["text"] = "" })},
+		{name: "user role", fails: "role-assistant", tools: one, rules: oneRule,
+			sample: after(func(r object) { r["role"] = "user" })},
+		{name: "no model", fails: "has-model", tools: one, rules: oneRule,
+			sample: after(func(r object) { delete(r, "model") })},
+		{name: "wrong stop", fails: "server-was-given", tools: one, rules: oneRule,
+			sample: after(func(r object) { r["stopReason"] = "maxTokens" })},
+		{name: "twice", fails: "one-model-call", tools: one, rules: oneRule,
+			sample: func(ctx context.Context, ask *model.Model, p object) (object, error) {
+				_, _ = ask.Sample(ctx, p)
+				return ask.Sample(ctx, p)
+			}},
 		{name: "question changed", fails: "model-was-given", tools: one, rules: oneRule, sample: before(func(p object) {
 			p["messages"] = []any{object{"role": "user", "content": object{"type": "text", "text": "Q: one and one"}}}
 		})},
-		{name: "tokens ignored", fails: "max-tokens", tools: one, rules: oneRule, sample: before(func(p object) { p["maxTokens"] = 100000 })},
-		{name: "lost result", fails: "model-was-given", tools: []server.Tool{trip}, rules: append(rules()[:2], llm.When(llm.ToolResults(1)).Optional().Reply(llm.Text("ok"))), sample: before(func(p object) {
-			ms := p["messages"].([]any)
-			if len(ms) == 3 {
-				c := ms[2].(object)["content"].([]any)
-				ms = slices.Clone(ms)
-				u := ms[1].(object)["content"].([]any)
-				ms[1] = object{"role": "assistant", "content": u[:1]}
-				ms[2] = object{"role": "user", "content": c[:1]}
-				p["messages"] = ms
-			}
-		})},
-		{name: "swapped results", fails: "model-was-given", tools: []server.Tool{trip}, rules: rules()[:2], sample: before(func(p object) {
-			ms := p["messages"].([]any)
-			if len(ms) == 3 {
-				c := ms[2].(object)["content"].([]any)
-				a, b := maps.Clone(c[0].(object)), maps.Clone(c[1].(object))
-				a["content"], b["content"] = b["content"], a["content"]
-				ms = slices.Clone(ms)
-				ms[2] = object{"role": "user", "content": []any{a, b}}
-				p["messages"] = ms
-			}
-		})},
-		{name: "first use only", fails: "server-was-given", tools: []server.Tool{trip}, rules: append(rules()[:2], llm.When(llm.ToolResults(1)).Optional().Reply(llm.Text("ok"))), sample: after(func(r object) {
-			if c, ok := r["content"].([]any); ok {
-				r["content"] = c[:1]
-			}
-		})},
-		{name: "use input as text", fails: "valid-result", tools: []server.Tool{trip}, rules: rules()[:2], sample: after(func(r object) {
-			if c, ok := r["content"].([]any); ok {
-				c[0].(object)["input"] = `{"city":"Paris"}`
-			}
-		})},
-		{name: "end turn beside uses", fails: "server-was-given", tools: []server.Tool{trip}, rules: rules()[:2], sample: after(func(r object) {
-			if _, ok := r["content"].([]any); ok {
-				r["stopReason"] = "endTurn"
-			}
-		})},
-		{name: "tools dropped", fails: "model-was-given", tools: []server.Tool{trip}, rules: []*llm.Rule{llm.When().Reply(llm.Text("mild")).Optional()}, sample: before(func(p object) { delete(p, "tools") })},
-		{name: "answer of the one before", fails: "server-was-given", tools: two, rules: twoRules, sample: func(ctx context.Context, ask *model.Model, p object) (object, error) {
-			r, err := ask.Sample(ctx, p)
-			if old := last; old != nil {
-				last = nil
-				return old, err
-			}
-			last = r
-			return r, err
-		}},
-		{name: "cached", fails: "one-model-call", tools: []server.Tool{one[0], asking("again", "What is one and one?")}, rules: []*llm.Rule{llm.When().Times(1).Reply(llm.Text("two")).Optional(), llm.When().Reply(llm.Text("deux")).Optional()}, sample: func(ctx context.Context, ask *model.Model, p object) (object, error) {
-			if kept != nil {
-				r := kept
-				kept = nil
-				return r, nil
-			}
-			r, err := ask.Sample(ctx, p)
-			kept = r
-			return r, err
-		}},
-		{name: "first message only", fails: "model-was-given", tools: []server.Tool{trip}, rules: append(rules()[:2], llm.When().Reply(llm.Text("x")).Optional()), sample: before(func(p object) { p["messages"] = p["messages"].([]any)[:1] })},
-		{name: "failure as answer", fails: "one-model-call", tools: one, rules: []*llm.Rule{llm.When().Fail(&llm.Error{Status: 500, Message: "no"})}, sample: func(ctx context.Context, ask *model.Model, p object) (object, error) {
-			_, err := ask.Sample(ctx, p)
-			return object{"role": "assistant", "model": "gpt-4o", "content": object{"type": "text", "text": fmt.Sprint(err)}, "stopReason": "endTurn"}, nil
-		}},
-		{name: "parallel answers swapped", fails: "server-was-given", tools: []server.Tool{both}, rules: rules()[2:], sample: after(func(r object) {
-			c := r["content"].(object)
-			c["text"] = map[string]string{"1": "2", "2": "1"}[c["text"].(string)]
-		})},
+		{name: "tokens ignored", fails: "max-tokens", tools: one, rules: oneRule,
+			sample: before(func(p object) { p["maxTokens"] = 100000 })},
+		{name: "lost result", fails: "model-was-given", tools: []server.Tool{trip},
+			rules: append(rules()[:2], llm.When(llm.ToolResults(1)).Optional().Reply(llm.Text("ok"))),
+			sample: before(func(p object) {
+				ms := p["messages"].([]any)
+				if len(ms) == 3 {
+					c := ms[2].(object)["content"].([]any)
+					ms = slices.Clone(ms)
+					u := ms[1].(object)["content"].([]any)
+					ms[1] = object{"role": "assistant", "content": u[:1]}
+					ms[2] = object{"role": "user", "content": c[:1]}
+					p["messages"] = ms
+				}
+			})},
+		{name: "swapped results", fails: "model-was-given", tools: []server.Tool{trip}, rules: rules()[:2],
+			sample: before(func(p object) {
+				ms := p["messages"].([]any)
+				if len(ms) == 3 {
+					c := ms[2].(object)["content"].([]any)
+					a, b := maps.Clone(c[0].(object)), maps.Clone(c[1].(object))
+					a["content"], b["content"] = b["content"], a["content"]
+					ms = slices.Clone(ms)
+					ms[2] = object{"role": "user", "content": []any{a, b}}
+					p["messages"] = ms
+				}
+			})},
+		{name: "first use only", fails: "server-was-given", tools: []server.Tool{trip},
+			rules: append(rules()[:2], llm.When(llm.ToolResults(1)).Optional().Reply(llm.Text("ok"))),
+			sample: after(func(r object) {
+				if c, ok := r["content"].([]any); ok {
+					r["content"] = c[:1]
+				}
+			})},
+		{name: "use input as text", fails: "valid-result", tools: []server.Tool{trip}, rules: rules()[:2],
+			sample: after(func(r object) {
+				if c, ok := r["content"].([]any); ok {
+					c[0].(object)["input"] = `{"city":"Paris"}`
+				}
+			})},
+		{name: "end turn beside uses", fails: "server-was-given", tools: []server.Tool{trip}, rules: rules()[:2],
+			sample: after(func(r object) {
+				if _, ok := r["content"].([]any); ok {
+					r["stopReason"] = "endTurn"
+				}
+			})},
+		{name: "tools dropped", fails: "model-was-given", tools: []server.Tool{trip},
+			rules:  []*llm.Rule{llm.When().Reply(llm.Text("mild")).Optional()},
+			sample: before(func(p object) { delete(p, "tools") })},
+		{name: "answer of the one before", fails: "server-was-given", tools: two, rules: twoRules,
+			sample: func(ctx context.Context, ask *model.Model, p object) (object, error) {
+				r, err := ask.Sample(ctx, p)
+				if old := last; old != nil {
+					last = nil
+					return old, err
+				}
+				last = r
+				return r, err
+			}},
+		{name: "cached", fails: "one-model-call", tools: []server.Tool{one[0], asking("again", "What is one and one?")},
+			rules: []*llm.Rule{llm.When().Times(1).Reply(llm.Text("two")).Optional(),
+				llm.When().Reply(llm.Text("deux")).Optional()},
+			sample: func(ctx context.Context, ask *model.Model, p object) (object, error) {
+				if kept != nil {
+					r := kept
+					kept = nil
+					return r, nil
+				}
+				r, err := ask.Sample(ctx, p)
+				kept = r
+				return r, err
+			}},
+		{name: "first message only", fails: "model-was-given", tools: []server.Tool{trip},
+			rules:  append(rules()[:2], llm.When().Reply(llm.Text("x")).Optional()),
+			sample: before(func(p object) { p["messages"] = p["messages"].([]any)[:1] })},
+		{name: "failure as answer", fails: "one-model-call", tools: one,
+			rules: []*llm.Rule{llm.When().Fail(&llm.Error{Status: 500, Message: "no"})},
+			sample: func(ctx context.Context, ask *model.Model, p object) (object, error) {
+				_, err := ask.Sample(ctx, p)
+				return object{"role": "assistant", "model": "gpt-4o", "content": object{"type": "text", "text": fmt.Sprint(err)},
+					"stopReason": "endTurn"}, nil
+			}},
+		{name: "parallel answers swapped", fails: "server-was-given", tools: []server.Tool{both}, rules: rules()[2:],
+			sample: after(func(r object) {
+				c := r["content"].(object)
+				c["text"] = map[string]string{"1": "2", "2": "1"}[c["text"].(string)]
+			})},
 		{name: "foreign context", fails: "model-was-given", tools: two, rules: twoRules, sample: func() sampler {
 			var before []any
 			return func(ctx context.Context, ask *model.Model, p object) (object, error) {

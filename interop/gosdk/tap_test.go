@@ -35,7 +35,8 @@ type pair struct {
 	suffix   string // behind the server's result
 }
 
-// handler returns the SDK's server: a tool that samples, one with a long text, and one that waits until it is cancelled.
+// handler returns the SDK's server: a tool that samples, one with a long text, and one that waits until it is
+// cancelled.
 func (p pair) handler() http.Handler {
 	sample, options := askDirectly, &mcp.StreamableHTTPOptions{}
 	if p.revision >= "2026-07-28" {
