@@ -183,7 +183,8 @@ func TestEachKindOfDifferenceInACaseIsNamed(t *testing.T) {
 	s := tracetest.Begin(t, catalogue, server.V20251125, native, "basic/question")
 	talk := json.RawMessage(weatherTalk)
 	s.Asks(talk).Prompt(lost.Replace(weatherTalk), trace.ModelEnd{Status: 200}).Answers(answer)
-	s.Asks(talk).Prompt(strings.Replace(weatherTalk, "Mild there.", "Mild.", 1), trace.ModelEnd{Status: 200}).Answers(answer)
+	s.Asks(talk).Prompt(strings.Replace(weatherTalk, "Mild there.", "Mild.", 1), trace.ModelEnd{Status: 200}).
+		Answers(answer)
 	got := s.Result("always/model-was-given")
 	kinds := []string{got.Difference}
 	for _, f := range got.Others {
