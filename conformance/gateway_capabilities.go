@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // compareCapabilities compares what the server saw with what the client declared, in all sessions of a revision.
@@ -49,10 +50,10 @@ func compareCapabilities(traces []*trace.Trace, revision string) report.Result {
 // or a call itself. Other requests may be the gateway's own.
 func declares(s *evidence.Session, r *evidence.ClientRequest) bool {
 	if s.Revision.Modern() {
-		return evidence.CarryingMethods[r.Method] != ""
+		return replay.Carriers[r.Method] != ""
 	}
 	return r.Method == "initialize" && slices.ContainsFunc(s.Requests, func(other evidence.ClientRequest) bool {
-		return other.Session == r.Session && evidence.CarryingMethods[other.Method] != ""
+		return other.Session == r.Session && replay.Carriers[other.Method] != ""
 	})
 }
 

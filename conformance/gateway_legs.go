@@ -81,9 +81,6 @@ func (l *leg) add(m legMessage, open map[string]*legRequest) {
 	}
 }
 
-// carrying are the requests of a client that may sample, with the member that names what they ask for.
-var carrying = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-
 const sampling = "sampling/createMessage"
 
 // legs are both legs of a session.
@@ -96,7 +93,7 @@ type legs struct {
 func readLegs(t *trace.Trace) *legs {
 	l := &legs{front: readLeg(t, func(e *trace.Event) *trace.Frame { return e.Front }),
 		back: readLeg(t, func(e *trace.Event) *trace.Frame { return e.Frame })}
-	isCall := func(r *legRequest) bool { return carrying[r.Method] != "" && r.frame.Dir == trace.FromClient }
+	isCall := func(r *legRequest) bool { return replay.Carriers[r.Method] != "" && r.frame.Dir == trace.FromClient }
 	isSample := func(r *legRequest) bool {
 		return r.Method == sampling && r.frame.Dir == trace.ToClient
 	}
@@ -158,7 +155,7 @@ func alikeRequest(a, b *legRequest) bool {
 }
 
 func nameOf(r *legRequest) string {
-	name, _ := jsonvalue.TextOf(jsonvalue.Part(r.Params, carrying[r.Method]))
+	name, _ := jsonvalue.TextOf(jsonvalue.Part(r.Params, replay.Carriers[r.Method]))
 	return name
 }
 
@@ -189,7 +186,7 @@ func lastTexts(params json.RawMessage) []string {
 // gateway may have a state of its own for its client. Whether the server gets its own back is for always/state-echoed.
 func requestDifference(from, to *legRequest) (path string, want, got any) {
 	a, b := ownParams(from.Params), ownParams(to.Params)
-	if member := carrying[from.Method]; member == "name" {
+	if member := replay.Carriers[from.Method]; member == "name" {
 		front, _ := a[member].(string)
 		back, _ := b[member].(string)
 		if sameName(front, back) {

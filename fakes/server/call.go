@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 type callParams struct {
@@ -22,7 +24,7 @@ func (p callParams) isRetry() bool { return p.state != nil || p.inputResponses !
 // tool's schema are an error result, which the model can correct (2025-11-25, server/tools#error-handling).
 func (s *Server) readCall(m *message) (callParams, *serverTool, *RPCError) {
 	method := *m.Method
-	member := namedBy[method]
+	member := replay.Carriers[method]
 	name, named := m.params.text(member)
 	tool := s.byName[method+" "+name]
 	p := callParams{method: method, arguments: m.params["arguments"], meta: m.meta}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // checkModern compares a request's headers, _meta and body with each other and with what the server speaks (2026-07-28,
@@ -43,7 +45,7 @@ func checkRouting(m *inbound) (int, *RPCError) {
 	if got := m.header(headerMethod); got != *m.Method {
 		return mismatch("header %s is %q, the body's method is %q", headerMethod, got, *m.Method)
 	}
-	member := namedBy[*m.Method]
+	member := replay.Carriers[*m.Method]
 	if member == "" {
 		return 0, nil
 	}
@@ -81,9 +83,6 @@ func (s *Server) unsupported(requested string) (int, *RPCError) {
 	err.Data = mustEncode(map[string]any{"supported": supported, "requested": requested})
 	return http.StatusBadRequest, err
 }
-
-// namedBy is the member of the params that Mcp-Name repeats, by method.
-var namedBy = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 // DecodeHeaderValue decodes a header value that may have the sentinel form =?base64?…?=, which all but visible ASCII,
 // space and tab require (2026-07-28, basic/transports/streamable-http#value-encoding). Any other value is returned as

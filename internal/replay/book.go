@@ -43,7 +43,7 @@ func (b *Book) Next(revision, method string, params json.RawMessage) (*Request, 
 	defer b.mu.Unlock()
 	equal, nearest, difference := b.find(revision, method, requestParams(method, params))
 	switch {
-	case equal != nil && (equal.used == 0 || b.repeat || !IsCall(method)):
+	case equal != nil && (equal.used == 0 || b.repeat || Carriers[method] == ""):
 		equal.used++
 		return equal.Request, nil
 	case equal != nil:
@@ -95,7 +95,7 @@ func (b *Book) Unused() []string {
 	defer b.mu.Unlock()
 	var unused []string
 	for _, e := range b.entries {
-		if e.used == 0 && IsCall(e.Method) {
+		if e.used == 0 && Carriers[e.Method] != "" {
 			unused = append(unused, fmt.Sprintf("%s (request %d of the recording) was never made",
 				Name(e.Method, e.Params), b.number(e)))
 		}

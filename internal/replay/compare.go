@@ -139,7 +139,7 @@ func requestParams(method string, raw []byte) any {
 		return map[string]any{} // each client says its own
 	}
 	delete(o, "_meta")
-	if IsCall(method) && o["arguments"] == nil {
+	if Carriers[method] != "" && o["arguments"] == nil {
 		o["arguments"] = map[string]any{}
 	}
 	return o

@@ -180,7 +180,7 @@ func (r *reader) ownerOf(e *trace.Event, m *trace.Message) *Request {
 			return token != nil && bytes.Equal(token, jsonvalue.Part(q.Params, "_meta.progressToken"))
 		})
 	}
-	return r.find(e, func(q *Request) bool { return IsCall(q.Method) })
+	return r.find(e, func(q *Request) bool { return Carriers[q.Method] != "" })
 }
 
 // revisionOf returns the revision that a request is in; "" before one is agreed on.
@@ -194,10 +194,9 @@ func (r *reader) revisionOf(e *trace.Event, m *trace.Message) string {
 
 func askKey(e *trace.Event, id json.RawMessage) string { return e.Frame.Session + " " + string(id) }
 
-// IsCall reports whether a request may make the server ask.
-func IsCall(method string) bool {
-	return slices.Contains([]string{"tools/call", "prompts/get", "resources/read"}, method)
-}
+// Carriers are the requests that may make the server ask (2026-07-28, basic/patterns/mrtr#supported-requests), with the
+// member of their params that names what they are for. The header Mcp-Name repeats it.
+var Carriers = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 // Inputs returns the input requests of a result, in the order of their keys; nil if it asks for none.
 func Inputs(result json.RawMessage) []*Ask {

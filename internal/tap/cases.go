@@ -46,9 +46,6 @@ type sample struct {
 
 const never = time.Duration(1<<63 - 1)
 
-// carriers are the requests that may sample, with the member that names what they ask for.
-var carriers = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-
 const metaPrefix = "io.modelcontextprotocol/"
 
 // attribute gives each frame of the session to the call that it was exchanged for.
@@ -117,7 +114,7 @@ func member(object json.RawMessage, name string) json.RawMessage {
 }
 
 func (s *session) fromClient(e *trace.Event, m *trace.Message) *call {
-	member, carries := carriers[m.Method]
+	member, carries := replay.Carriers[m.Method]
 	switch {
 	case carries && m.ID != nil:
 		return s.called(m, textOf(m.Params, member))

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 var capabilitiesConstant = check.Check{
@@ -52,7 +53,7 @@ func declaresLess(s *evidence.Session, retried []pair) *check.Verdict {
 		isRetry[p.after] = true
 	}
 	for _, a := range different(s, func(r *evidence.ClientRequest) bool {
-		return evidence.CarryingMethods[r.Method] != "" && !isRetry[r]
+		return replay.Carriers[r.Method] != "" && !isRetry[r]
 	}) {
 		for _, b := range different(s, func(*evidence.ClientRequest) bool { return true }) {
 			missing := less(a.Capabilities, b.Capabilities, "")

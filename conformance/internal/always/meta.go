@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 func someRequest(s *evidence.Session, pass string) check.Verdict {
@@ -73,7 +74,7 @@ func wrongHeader(r *evidence.ClientRequest) *check.Verdict {
 	}{
 		{"Mcp-Protocol-Version", version, r.Version != nil},
 		{"Mcp-Method", r.Method, true},
-		{"Mcp-Name", r.Name, evidence.CarryingMethods[r.Method] != ""},
+		{"Mcp-Name", r.Name, replay.Carriers[r.Method] != ""},
 	} {
 		if !want.required {
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // MethodCancelled is the method of the notification that cancels a request.
@@ -107,7 +108,7 @@ func (s *Session) CompletedUnanswered(after int) *Place {
 		case i <= after || s.Calls[e.Case] == nil:
 		case e.Frame != nil:
 			m := s.Message(e)
-			if e.Frame.Dir == trace.FromClient && CarryingMethods[m.Method] != "" {
+			if e.Frame.Dir == trace.FromClient && replay.Carriers[m.Method] != "" {
 				called[e.Case], answered[e.Case] = true, false // also a retry, which has a response of its own
 			}
 			if e.Frame.Dir == trace.ToClient && m.IsResponse() {

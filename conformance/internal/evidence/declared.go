@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // ClientRequest is what a request of the client declares: in the second era in its _meta, in the first in the params
@@ -23,10 +24,6 @@ type ClientRequest struct {
 	ID      json.RawMessage
 	Session string
 }
-
-// CarryingMethods holds the methods whose result may ask for input (2026-07-28,
-// basic/patterns/mrtr#supported-requests), and the member of their params that the header Mcp-Name repeats.
-var CarryingMethods = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 // Members of _meta that the second era reserves (2026-07-28, basic/index#meta).
 const (
@@ -55,7 +52,7 @@ func (s *Session) addRequest(e *trace.Event, m *Message) {
 		_ = params.Read("_meta", &meta)
 		r.Path = "params._meta"
 		r.Version, r.Info, r.Capabilities = meta[MetaVersion], meta[MetaInfo], meta[MetaCapabilities]
-		r.Name = params.Text(CarryingMethods[m.Method])
+		r.Name = params.Text(replay.Carriers[m.Method])
 	case m.Method == "initialize":
 		r.Version, r.Info, r.Capabilities = params["protocolVersion"], params["clientInfo"], params["capabilities"]
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // SpokeOtherRevision reports whether the client tried only another revision.
@@ -138,7 +139,7 @@ func (ev *Case) refusedAfter(after trace.Ref) Why {
 	for i := s.Order[after] + 1; i < len(s.Trace.Events); i++ {
 		e := &s.Trace.Events[i]
 		if e.Frame == nil || e.Case != "" && e.Case != ev.Case.ID {
-			if e.Frame != nil && e.Frame.Dir == trace.FromClient && CarryingMethods[s.Message(e).Method] != "" {
+			if e.Frame != nil && e.Frame.Dir == trace.FromClient && replay.Carriers[s.Message(e).Method] != "" {
 				return Why{}
 			}
 			continue

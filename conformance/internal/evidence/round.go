@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
@@ -74,7 +75,7 @@ func (ev *Case) addFromServer(e *trace.Event, m *Message) {
 
 func (ev *Case) addFromClient(e *trace.Event, m *Message) {
 	switch {
-	case CarryingMethods[m.Method] != "":
+	case replay.Carriers[m.Method] != "":
 		if !ev.Called {
 			ev.Called, ev.FirstCall = true, e.Ref()
 		}

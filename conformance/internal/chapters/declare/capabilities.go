@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
 // The server requests sampling, then sampling with tools.
@@ -66,7 +67,7 @@ func declaredEverywhere(s *evidence.Session) check.Verdict {
 		r := &s.Requests[i]
 		switch {
 		case r.Declares("sampling"):
-		case evidence.CarryingMethods[r.Method] != "":
+		case replay.Carriers[r.Method] != "":
 			return showDeclared(check.Fail("expected every %s to declare sampling, found one that does not", r.Method), r)
 		case elsewhere == nil:
 			elsewhere = r
