@@ -196,15 +196,13 @@ func requestDifference(from, to *legRequest) (path string, want, got any) {
 	return differenceAt("params", a, b)
 }
 
-const reservedPrefix = "io.modelcontextprotocol/"
-
 // ownParams are params or a result without what is each leg's own, and without members that have their default.
 func ownParams(raw json.RawMessage) map[string]any {
 	o, err := jsonvalue.ReadObject(raw)
 	if err != nil || o == nil {
 		return map[string]any{}
 	}
-	dropReserved(o)
+	replay.DropReserved(o)
 	for _, state := range replay.StateMembers {
 		delete(o, state)
 	}
@@ -215,22 +213,6 @@ func ownParams(raw json.RawMessage) map[string]any {
 		return true
 	})
 	return o
-}
-
-// dropReserved removes from the _meta of an object what is each leg's own: the token, and reserved members.
-func dropReserved(o map[string]any) {
-	meta, ok := o["_meta"].(map[string]any)
-	if !ok {
-		return
-	}
-	for name := range meta {
-		if name == "progressToken" || strings.HasPrefix(name, reservedPrefix) {
-			delete(meta, name)
-		}
-	}
-	if len(meta) == 0 {
-		delete(o, "_meta")
-	}
 }
 
 // responseDifference returns where a response differs on the two legs; "" if it does not.
@@ -253,7 +235,7 @@ func sameInputs(results ...map[string]any) {
 		for _, one := range inputs {
 			request, _ := one.(map[string]any)
 			if params, ok := request["params"].(map[string]any); ok {
-				dropReserved(params)
+				replay.DropReserved(params)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/replay"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
@@ -139,7 +140,7 @@ func (s *Session) invalid(method string, why error) error {
 func (s *Session) echoMeta(params json.RawMessage) json.RawMessage {
 	echo := map[string]json.RawMessage{}
 	for name, value := range s.currentMeta() {
-		if name != "progressToken" && !strings.HasPrefix(name, "io.modelcontextprotocol/") {
+		if !replay.IsReserved(name) {
 			echo[name] = value
 		}
 	}

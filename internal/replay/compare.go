@@ -116,19 +116,28 @@ func Comparable(raw []byte) any {
 		for _, name := range append([]string{"inputRequests", "clientInfo", "serverInfo"}, StateMembers...) {
 			delete(o, name)
 		}
-		if meta, ok := o["_meta"].(map[string]any); ok {
-			maps.DeleteFunc(meta, func(name string, _ any) bool {
-				return name == "progressToken" || strings.HasPrefix(name, metaPrefix)
-			})
-			if len(meta) == 0 {
-				delete(o, "_meta")
-			}
-		}
+		DropReserved(o)
 	}
 	if v == nil {
 		return map[string]any{} // no params are empty ones
 	}
 	return v
+}
+
+// IsReserved reports whether a member of _meta is each connection's own: the progress token, and what the protocol
+// reserves (basic/index#meta).
+func IsReserved(name string) bool {
+	return name == "progressToken" || strings.HasPrefix(name, metaPrefix)
+}
+
+// DropReserved removes such members from the _meta of an object, and a _meta without others.
+func DropReserved(o map[string]any) {
+	if meta, ok := o["_meta"].(map[string]any); ok {
+		maps.DeleteFunc(meta, func(name string, _ any) bool { return IsReserved(name) })
+		if len(meta) == 0 {
+			delete(o, "_meta")
+		}
+	}
 }
 
 // requestParams are the params of a client's request as they are compared: without _meta. A retry keeps its state,
