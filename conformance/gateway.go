@@ -1,11 +1,14 @@
 package conformance
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -33,6 +36,20 @@ func (s *Suite) ofGateway(rs *report.Results, traces []*trace.Trace) *report.Res
 	return judgeGateway(s.Direct, rs, traces)
 }
 
+// addTogether adds the results of several clients at once to those of a gateway.
+func (s *Suite) addTogether(ctx context.Context, rs *report.Results) error {
+	for _, revision := range revisionsOf(rs) {
+		r, err := s.together(ctx, server.Revision(revision))
+		if err != nil || r == nil {
+			return err
+		}
+		rs.Results = append(rs.Results, *r)
+	}
+	advise(rs.Results)
+	rs.Count()
+	return nil
+}
+
 // judgeGateway returns the results of a gateway: those of a run through it, less what is not its doing. direct are the
 // results of the same client without it, and traces those of the run through it.
 //
@@ -57,8 +74,20 @@ func judgeGateway(direct, through *report.Results, traces []*trace.Trace) *repor
 			g.collected(gatewayApplies, revision, g.gone, lost.Verdict == report.Fail),
 			g.collected(gatewayJudged, revision, g.unseen, lost.Verdict == report.Fail))
 	}
+	advise(judged.Results)
 	judged.Count()
 	return &judged
+}
+
+// advise adds cause and fix to results of the gateway's own checks that have none.
+func advise(results []report.Result) {
+	for _, c := range GatewayChecks() {
+		for i := range results {
+			if r := &results[i]; r.ID() == c.ID && r.Verdict != report.Pass && r.Verdict != report.NotApplicable {
+				r.Cause, r.Fix = cmp.Or(r.Cause, c.Cause), cmp.Or(r.Fix, c.Fix)
+			}
+		}
+	}
 }
 
 func revisionsOf(rs *report.Results) []string {

@@ -35,6 +35,10 @@ func GatewayChecks() []Check {
 		{ID: gatewayDelivered, Rule: "The client receives each sampling request once",
 			Cause: "a resumed or second stream gets the messages of the first one again",
 			Fix:   "Send a request on one stream only, the one of the call that it belongs to."},
+		{ID: gatewayClients, Rule: "Several clients at once have their own capabilities, requests and answers",
+			Cause: "one connection to the server serves all clients, with the capabilities of the first",
+			Fix: "Connect to the server for each client. Or keep, with each call, which client it is from, and declare what " +
+				"that client declares."},
 		{ID: gatewayApplies, Rule: "What applies to the client without the gateway applies through it",
 			Cause: "sampling requests are answered by the gateway, or do not reach the client",
 			Fix:   "Send each request of the server to the client whose call it belongs to."},

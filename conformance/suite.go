@@ -77,7 +77,12 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	if s.Keep != "" && err == nil {
 		err = s.keepFailing(ctx, rs)
 	}
-	return s.ofGateway(rs, traces), traces, err
+	rs = s.ofGateway(rs, traces)
+	if s.Direct != nil && err == nil && ctx.Err() == nil {
+		err = s.addTogether(ctx, rs)
+		s.addReproduce(rs)
+	}
+	return rs, traces, err
 }
 
 // Play plays without judging, as a shard of a run does. [Suite.Judge] judges the traces of all shards. When the context

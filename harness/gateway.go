@@ -62,6 +62,26 @@ func (c *Client) WithoutGateway(run func(context.Context, Env) error) Client {
 	return direct
 }
 
+// Through is the same gateway with another client before it. It is false for one that each client launches for itself,
+// and for a client that is no gateway.
+func (c *Client) Through(run func(context.Context, Env) error) (Client, bool) {
+	if c.gateway == nil || !c.gateway.listens {
+		return Client{}, false
+	}
+	other := *c
+	other.run = run
+	return other, true
+}
+
+// One plays cases in one session, in real time. What they found out they keep themselves.
+func (r *Runner) One(ctx context.Context, cases []Case) error {
+	if err := r.Client.check(); err != nil {
+		return err
+	}
+	_, err := r.session(ctx, cases, func() {})
+	return err
+}
+
 // checkGateway returns an error for a command that does not say where the server is.
 func (c *Client) checkGateway() error {
 	texts := c.texts()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // myGateway is a gateway for tests: my-gateway [BUG] ADDRESS URL is between HTTP and HTTP, and
@@ -26,6 +28,9 @@ func myGateway() error {
 		edit = func(body []byte) []byte {
 			return bytes.ReplaceAll(body, []byte(`"sampling":{"tools":{}}`), []byte(`"roots":{}`))
 		}
+	}
+	if bug == "first-capabilities" {
+		edit = firstCapabilities()
 	}
 	switch bug {
 	case "exits":
@@ -66,6 +71,30 @@ func myGateway() error {
 			http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)
 		}
 	}))
+}
+
+// firstCapabilities gives every client the capabilities of the first.
+func firstCapabilities() func(body []byte) []byte {
+	var first atomic.Value
+	return func(body []byte) []byte {
+		var m map[string]any
+		if json.Unmarshal(body, &m) != nil {
+			return body
+		}
+		params, _ := m["params"].(map[string]any)
+		meta, _ := params["_meta"].(map[string]any)
+		for _, in := range []struct {
+			object map[string]any
+			name   string
+		}{{params, "capabilities"}, {meta, "io.modelcontextprotocol/clientCapabilities"}} {
+			if in.object[in.name] != nil {
+				first.CompareAndSwap(nil, in.object[in.name])
+				in.object[in.name] = first.Load()
+			}
+		}
+		changed, _ := json.Marshal(m)
+		return changed
+	}
 }
 
 // between launches the server and copies between its streams and ours.

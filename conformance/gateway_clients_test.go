@@ -1,0 +1,136 @@
+package conformance
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// mixer is a gateway between HTTP and HTTP that may mix up its clients.
+type mixer struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+// first returns the first value that was kept under a name.
+func (m *mixer) first(name string, value []byte) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept[name] == nil && value != nil {
+		m.kept[name] = bytes.Clone(value)
+	}
+	return m.kept[name]
+}
+
+var (
+	capabilities = regexp.MustCompile(
+		`"(?:capabilities|io.modelcontextprotocol/clientCapabilities)":(\{\}|\{"\w+":\{\}(?:,"\w+":\{\})?\})`,
+	)
+	saidName = regexp.MustCompile(`"text":"(one|two)"`)
+)
+
+// handler passes requests on to a server. Request and response change what they are given, and may refuse a request.
+func (m *mixer) handler(to *url.URL, request func([]byte) []byte, refuse func(body []byte) bool) http.Handler {
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		body, _ := io.ReadAll(r.In.Body)
+		body = request(body)
+		r.Out.URL, r.Out.Host = to, to.Host
+		r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if refuse(body) {
+			http.Error(w, "one client at a time", http.StatusServiceUnavailable)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})
+}
+
+func TestSeveralClientsAtOnce(t *testing.T) {
+	same := func(b []byte) []byte { return b }
+	never := func([]byte) bool { return false }
+	for _, c := range []struct {
+		name    string
+		request func(m *mixer) func([]byte) []byte
+		refuse  func(m *mixer) func([]byte) bool
+		verdict report.Verdict
+		message string
+	}{
+		{"passes everything on", nil, nil, report.Pass, "three clients at once"},
+		{"the first client's capabilities for all", func(m *mixer) func([]byte) []byte {
+			return func(b []byte) []byte {
+				found := capabilities.FindSubmatchIndex(b)
+				if found == nil {
+					return b
+				}
+				return bytes.Join([][]byte{b[:found[2]], m.first("capabilities", b[found[2]:found[3]]), b[found[3]:]}, nil)
+			}
+		}, nil, report.Fail, "in the capabilities of"},
+		{"the first answer for all", func(m *mixer) func([]byte) []byte {
+			return func(b []byte) []byte {
+				found := saidName.FindSubmatchIndex(b)
+				if found == nil {
+					return b
+				}
+				return bytes.Join([][]byte{b[:found[2]], m.first("answer", b[found[2]:found[3]]), b[found[3]:]}, nil)
+			}
+		}, nil, report.Fail, "expected the answer of the client"},
+		{"no capabilities at all", func(*mixer) func([]byte) []byte {
+			return func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(`"sampling":{}`), []byte(`"roots":{}`)) }
+		}, nil, report.NotApplicable, "see gateway/capabilities"},
+		{"one client at a time", nil, func(m *mixer) func([]byte) bool {
+			return func(b []byte) bool {
+				return bytes.Contains(b, []byte(`"tools/call"`)) && !bytes.Contains(b, m.first("call", b))
+			}
+		}, report.Warn, "expected the calls of three clients at the server, found none of"},
+	} {
+		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+			t.Run(c.name+"/"+string(revision), func(t *testing.T) {
+				var sessions []*atOnce
+				samples := 0
+				for _, order := range orders {
+					o := newAtOnce(order, 50*time.Millisecond)
+					var tools []server.Tool
+					for _, name := range order {
+						tools = append(tools, server.Tool{Name: "gateway-" + name, Handler: o.handler(name)})
+					}
+					srv, err := server.Start(server.Options{}, tools...)
+					require.NoError(t, err)
+					to, err := url.Parse(srv.URL)
+					require.NoError(t, err)
+					m, request, refuse := &mixer{kept: map[string][]byte{}}, same, never
+					if c.request != nil {
+						request = c.request(m)
+					}
+					if c.refuse != nil {
+						refuse = c.refuse(m)
+					}
+					front := httptest.NewServer(m.handler(to, request, refuse))
+					require.NoError(t, o.run(t.Context(), harness.Env{URL: front.URL, HTTP: front.Client(), Revision: revision}))
+					front.Close()
+					require.NoError(t, srv.Close())
+					sessions = append(sessions, o)
+					samples += o.samples()
+				}
+				got := judgeTogether(revision, sessions, samples)
+				require.Equal(t, c.verdict, got.Verdict, got.Message)
+				require.Contains(t, got.Message, c.message)
+			})
+		}
+	}
+}
