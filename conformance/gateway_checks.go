@@ -39,6 +39,9 @@ func GatewayChecks() []Check {
 			Cause: "one connection to the server serves all clients, with the capabilities of the first",
 			Fix: "Connect to the server for each client. Or keep, with each call, which client it is from, and declare what " +
 				"that client declares."},
+		{ID: gatewayLarge, Rule: "Messages of 5 MB pass in both directions, or get an error in their place",
+			Cause: "a limit for bodies or lines is hit, and the message is dropped without an answer",
+			Fix:   "Raise the limit. Respond to a message that is too large with an error, to the side that waits for it."},
 		{ID: gatewayApplies, Rule: "What applies to the client without the gateway applies through it",
 			Cause: "sampling requests are answered by the gateway, or do not reach the client",
 			Fix:   "Send each request of the server to the client whose call it belongs to."},

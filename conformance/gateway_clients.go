@@ -53,16 +53,14 @@ func (s *Suite) together(ctx context.Context, revision server.Revision) (*report
 	for _, order := range orders {
 		o := newAtOnce(order, longestWait)
 		through, ok := s.Client.Through(o.run)
-		if !ok {
+		if !ok || !strings.HasPrefix(s.Client.Pair(), "HTTP") {
 			return nil, nil
 		}
 		var cases []harness.Case
 		for _, name := range order {
 			cases = append(cases, harness.Case{ID: gatewayScenario + "/" + name, Handler: o.handler(name)})
 		}
-		runner := s.runner(revision, 1)
-		runner.Client, runner.Contained, runner.Progress = through, nil, nil
-		if err := runner.One(ctx, cases); err != nil {
+		if err := s.playAlone(ctx, through, revision, cases); err != nil {
 			return nil, err
 		}
 		sessions = append(sessions, o)
@@ -78,11 +76,8 @@ func judgeTogether(revision server.Revision, sessions []*atOnce, samples int) *r
 			return r
 		}
 	}
-	return clientsResult(
-		revision,
-		report.Pass,
-		"three clients at once have their own capabilities, requests and answers",
-	)
+	return gatewayResult(gatewayClients, revision, report.Pass,
+		"three clients at once have their own capabilities, requests and answers")
 }
 
 func newAtOnce(order []string, wait time.Duration) *atOnce {
@@ -202,31 +197,21 @@ func (o *atOnce) judge(revision server.Revision, samples int) *report.Result {
 	defer o.mu.Unlock()
 	connected := strings.Join(o.order, ", ")
 	fail := func(verdict report.Verdict, format string, args ...any) *report.Result {
-		return clientsResult(
-			revision,
-			verdict,
-			fmt.Sprintf(format, args...)+"; the clients connected in the order "+connected,
-		)
+		return gatewayResult(gatewayClients, revision, verdict,
+			fmt.Sprintf(format, args...)+"; the clients connected in the order "+connected)
 	}
 	for _, name := range o.order {
 		s := o.seen[name]
 		switch {
 		case s == nil:
-			return fail(
-				report.Warn,
-				"expected the calls of three clients at the server, found none of %s: %v",
-				name,
-				o.failed[name],
-			)
+			return fail(report.Warn, "expected the calls of three clients at the server, found none of %s: %v", name,
+				o.failed[name])
 		case name == mute && s.declares:
 			return fail(report.Fail, "expected no sampling in the capabilities of a client that declares none, found sampling")
 		case name == mute:
 		case samples == 0:
-			return clientsResult(
-				revision,
-				report.NotApplicable,
-				"no client's sampling reaches the server: see gateway/capabilities",
-			)
+			return gatewayResult(gatewayClients, revision, report.NotApplicable,
+				"no client's sampling reaches the server: see gateway/capabilities")
 		case !s.declares:
 			return fail(report.Fail, "expected sampling in the capabilities of the client %s, found none", name)
 		case s.err != nil:
@@ -235,10 +220,20 @@ func (o *atOnce) judge(revision server.Revision, samples int) *report.Result {
 			return fail(report.Fail, "expected the answer of the client %s, found that of %s", name, s.answer)
 		}
 	}
-	return clientsResult(revision, report.Pass, "")
+	return gatewayResult(gatewayClients, revision, report.Pass, "")
 }
 
-func clientsResult(revision server.Revision, verdict report.Verdict, message string) *report.Result {
-	return &report.Result{Scenario: gatewayScenario, Check: gatewayClients, Revision: string(revision),
+// gatewayResult is a result that no trace shows.
+func gatewayResult(check string, revision server.Revision, verdict report.Verdict, message string) *report.Result {
+	return &report.Result{Scenario: gatewayScenario, Check: check, Revision: string(revision),
 		Level: report.Robust, Verdict: verdict, Message: message, Evidence: []report.Evidence{}}
+}
+
+// playAlone plays cases with a client through the gateway, in a session whose trace nobody judges.
+func (s *Suite) playAlone(
+	ctx context.Context, through harness.Client, revision server.Revision, cases []harness.Case,
+) error {
+	runner := s.runner(revision, 1)
+	runner.Client, runner.Contained, runner.Progress = through, nil, nil
+	return runner.One(ctx, cases)
 }

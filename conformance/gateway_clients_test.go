@@ -134,3 +134,38 @@ func TestSeveralClientsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestAMessageOfFiveMegabytes(t *testing.T) {
+	cut := func(text string) func([]byte) []byte {
+		return func(b []byte) []byte { return bytes.Replace(b, []byte(text), nil, 1) }
+	}
+	long := func(b []byte) bool { return len(b) > 1<<20 }
+	for _, c := range []struct {
+		name    string
+		request func([]byte) []byte
+		refuse  func([]byte) bool
+		limit   time.Duration
+		verdict report.Verdict
+		message string
+	}{
+		{"passes", cut("nothing"), func([]byte) bool { return false }, time.Minute, report.Pass, "of 5 MB pass"},
+		{"cut", cut("a longer answer "), func([]byte) bool { return false }, time.Minute, report.Fail, "on the way up"},
+		{"refused", cut("nothing"), long, 200 * time.Millisecond, report.Fail, "found neither within"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := &large{limit: c.limit}
+			srv, err := server.Start(server.Options{}, server.Tool{Name: "gateway-large", Handler: l.handle})
+			require.NoError(t, err)
+			to, err := url.Parse(srv.URL)
+			require.NoError(t, err)
+			front := httptest.NewServer((&mixer{}).handler(to, c.request, c.refuse))
+			env := harness.Env{URL: front.URL, HTTP: front.Client(), Revision: server.V20251125}
+			require.NoError(t, l.run(t.Context(), env))
+			front.Close()
+			require.NoError(t, srv.Close())
+			got := l.judge(server.V20251125)
+			require.Equal(t, c.verdict, got.Verdict, got.Message)
+			require.Contains(t, got.Message, c.message)
+		})
+	}
+}

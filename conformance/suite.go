@@ -79,7 +79,7 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	}
 	rs = s.ofGateway(rs, traces)
 	if s.Direct != nil && err == nil && ctx.Err() == nil {
-		err = s.addTogether(ctx, rs)
+		err = s.addAlone(ctx, rs)
 		s.addReproduce(rs)
 	}
 	return rs, traces, err

@@ -62,10 +62,9 @@ func (c *Client) WithoutGateway(run func(context.Context, Env) error) Client {
 	return direct
 }
 
-// Through is the same gateway with another client before it. It is false for one that each client launches for itself,
-// and for a client that is no gateway.
+// Through is the same gateway with another client before it. It is false for a client that is no gateway.
 func (c *Client) Through(run func(context.Context, Env) error) (Client, bool) {
-	if c.gateway == nil || !c.gateway.listens {
+	if c.gateway == nil {
 		return Client{}, false
 	}
 	other := *c

@@ -1,0 +1,121 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// gatewayLarge: messages of 5 MB pass, or are refused with an error.
+const gatewayLarge = "large"
+
+// largeText and largeAnswer are texts of 5 MB, for each direction.
+var (
+	largeText   = sync.OnceValue(func() string { return strings.Repeat("a long question ", 5<<20/16) })
+	largeAnswer = sync.OnceValue(func() string { return strings.Repeat("a longer answer ", 5<<20/16) })
+)
+
+// largeLimit is how long a message of 5 MB may take.
+const largeLimit = 10 * time.Second
+
+// large is a session with one sample of 5 MB.
+type large struct {
+	limit time.Duration
+
+	mu      sync.Mutex
+	asked   string // what reached the client; "" for nothing
+	said    string // what reached the server
+	refused error  // what the server got in place of an answer
+	failed  error  // what the client got in place of the call's result
+	late    bool   // the client got nothing in time
+}
+
+// run calls the tool that samples.
+func (l *large) run(ctx context.Context, env harness.Env) error {
+	c, err := client.Connect(ctx, client.Options{URL: env.URL, HTTP: env.HTTP, Launch: env.Launch, Revision: env.Revision,
+		Capabilities: json.RawMessage(`{"sampling":{}}`), Sampling: l.answer})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	tool, err := ownTool(ctx, c, gatewayLarge)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, l.limit)
+	defer cancel()
+	_, err = c.CallTool(limited, tool, nil)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed, l.late = err, limited.Err() != nil
+	return nil
+}
+
+func (l *large) answer(_ context.Context, params map[string]any) (map[string]any, error) {
+	text := ""
+	if messages, _ := params["messages"].([]any); len(messages) == 1 {
+		message, _ := messages[0].(map[string]any)
+		content, _ := message["content"].(map[string]any)
+		text, _ = content["text"].(string)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = text
+	return map[string]any{"role": "assistant", "model": "large", "stopReason": "endTurn",
+		"content": map[string]any{"type": "text", "text": largeAnswer()}}, nil
+}
+
+func (l *large) handle(s *server.Session) (any, error) {
+	answer, err := server.As[server.Answer](s.Sample(s.Ask(largeText())))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refused = err; err == nil {
+		l.said = answer.Text()
+	}
+	return "done", nil
+}
+
+// judge says what became of the messages.
+func (l *large) judge(revision server.Revision) *report.Result {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	verdict, message := report.Pass, "a sampling request and a result of 5 MB pass"
+	switch {
+	case l.asked != "" && !strings.HasPrefix(l.asked, largeText()): // a mark follows
+		verdict, message = report.Fail, "expected a sampling request of 5 MB unchanged at the client, found another: "+
+			"changed on the way down"
+	case l.said == largeAnswer():
+	case l.said != "":
+		verdict, message = report.Fail, "expected a result of 5 MB unchanged at the server, found another: changed on "+
+			"the way up"
+	case l.late:
+		verdict, message = report.Fail, "expected a sampling request or a result of 5 MB to pass, or an error in its place, "+
+			"found neither within "+l.limit.String()
+	case l.refused != nil:
+		message = "a message of 5 MB is refused with an error for the server: " + l.refused.Error()
+	case l.failed != nil:
+		message = "a message of 5 MB is refused with an error for the client: " + l.failed.Error()
+	}
+	return gatewayResult(gatewayLarge, revision, verdict, message)
+}
+
+// passLarge plays a sample of 5 MB through the gateway.
+func (s *Suite) passLarge(ctx context.Context, revision server.Revision) (*report.Result, error) {
+	l := &large{limit: largeLimit}
+	through, ok := s.Client.Through(l.run)
+	if !ok {
+		return nil, nil
+	}
+	one := harness.Case{ID: gatewayScenario + "/" + gatewayLarge, Handler: l.handle}
+	if err := s.playAlone(ctx, through, revision, []harness.Case{one}); err != nil {
+		return nil, err
+	}
+	return l.judge(revision), nil
+}
