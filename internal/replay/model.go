@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -30,21 +31,25 @@ func (r *Recording) Models(c *Call, nth int) []*trace.ModelRequest {
 
 // asker returns the index of the ask that a request to the model is for; -1 for none.
 func (c *Call) asker(m *model) int {
-	latest, named := -1, -1
-	body := jsonvalue.Decode(m.request.Body)
+	var open []int // the latest last
 	for i, ask := range c.Asks {
-		if ask.event > m.event || ask.ended > 0 && ask.ended < m.event {
-			continue
-		}
-		if latest < 0 || ask.event >= c.Asks[latest].event {
-			latest = i
-		}
-		if Prompts(body, ask.Params) && (named < 0 || ask.event >= c.Asks[named].event) {
-			named = i
+		if ask.event <= m.event && (ask.ended == 0 || ask.ended >= m.event) {
+			open = append(open, i)
 		}
 	}
-	if named >= 0 {
-		return named
+	if len(open) == 0 {
+		return -1
+	}
+	slices.SortStableFunc(open, func(a, b int) int { return c.Asks[a].event - c.Asks[b].event })
+	latest := open[len(open)-1]
+	if len(open) == 1 {
+		return latest // its body, which may be long, need not be read
+	}
+	body := jsonvalue.Decode(m.request.Body)
+	for _, i := range slices.Backward(open) {
+		if Prompts(body, c.Asks[i].Params) {
+			return i
+		}
 	}
 	return latest
 }

@@ -22,6 +22,7 @@ type cases struct {
 	samples []*sample
 	streams map[string]*call
 	counts  map[string]int // calls by case
+	postOf  func(message []byte) *byte
 }
 
 // call is a call of a tool, or another request that may sample.
@@ -30,6 +31,7 @@ type call struct {
 	n      int
 	name   string // method and tool
 	asked  json.RawMessage
+	sent   *byte           // the first one of the request, or of its last retry
 	token  json.RawMessage // for progress
 	state  json.RawMessage // of an input_required result that has no retry yet
 	parked bool            // it has such a result
@@ -117,7 +119,9 @@ func (s *session) fromClient(e *trace.Event, m *trace.Message) *call {
 	member, carries := replay.Carriers[m.Method]
 	switch {
 	case carries && m.ID != nil:
-		return s.called(m, textOf(m.Params, member))
+		c := s.called(m, textOf(m.Params, member))
+		c.sent = &e.Frame.Raw[0]
+		return c
 	case m.Method == "notifications/cancelled":
 		return s.open(func(c *call) bool { return jsonvalue.Same(c.asked, jsonvalue.Part(m.Params, "requestId")) })
 	case m.Method == "" && m.ID != nil:
@@ -194,32 +198,37 @@ func (s *session) open(is func(*call) bool) *call {
 // toClient returns the call to which a message to the client belongs; nil for none.
 func (s *session) toClient(e *trace.Event, m *trace.Message, ends map[string]json.RawMessage) *call {
 	if m.Method == "" && m.ID != nil {
-		c := s.asked(m.ID)
+		c := s.asked(m.ID, e.Frame.Raw)
 		if c != nil {
 			s.responded(c, e, m)
 		}
 		return c
 	}
 	stream := e.Frame.Stream
-	of := s.ofMessage(e, m, s.ofStream(stream, ends))
+	of := s.ofMessage(e, m, s.ofStream(stream, e.Frame.Raw, ends))
 	if of != nil && strings.HasPrefix(stream, "post") {
 		s.streams[stream] = of
 	}
 	return of
 }
 
-// asked returns the latest call with the id, if it is not over; nil for none.
-func (s *session) asked(id json.RawMessage) *call {
+// asked returns the call with the id in whose HTTP response a message came, or else the latest with the id, if it is
+// not over; nil for none. Without sessions, clients use the same ids at once.
+func (s *session) asked(id json.RawMessage, message []byte) *call {
+	post := s.postOf(message)
+	if c := s.open(func(c *call) bool { return post != nil && c.sent == post }); c != nil && jsonvalue.Same(c.asked, id) {
+		return c
+	}
 	return s.open(func(c *call) bool { return jsonvalue.Same(c.asked, id) })
 }
 
 // ofStream returns the call whose stream it is; nil for none.
-func (s *session) ofStream(stream string, ends map[string]json.RawMessage) *call {
+func (s *session) ofStream(stream string, message []byte, ends map[string]json.RawMessage) *call {
 	if stream == "" {
 		return nil
 	}
 	if id := ends[stream]; id != nil {
-		if c := s.asked(id); c != nil {
+		if c := s.asked(id, message); c != nil {
 			return c
 		}
 	}

@@ -1,11 +1,15 @@
 package tap_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
@@ -37,51 +41,116 @@ type host struct {
 	own []string
 	// undeclared leaves out sampling.tools.
 	undeclared bool
+	// dialect is that of the model; "" for OpenAI's chat.
+	dialect string
+	// late begins to tap when the client has connected.
+	late bool
+	// clients is how many clients talk at once; 0 for one.
+	clients int
+	// gaveUp abandons each call as soon as the model is asked.
+	gaveUp bool
 }
 
 func plain(ctx context.Context, ask *model.Model, params object) (object, error) {
 	return ask.Sample(ctx, params)
 }
 
+// transports are those over which a host is tried.
+var transports = []string{"http", trace.Stdio}
+
 // failures plays a session of a host through a tap, and returns the ids of the checks that fail or warn.
-func (h host) failures(t *testing.T, revision server.Revision) []string {
+func (h host) failures(t *testing.T, transport string, revision server.Revision) []string {
 	t.Helper()
 	srv := server.NewWith(t, server.Options{}, h.tools...)
 	fake := llm.New(t, h.rules...)
 	fake.AllowRefusals()
-	r := tap.New(trace.Header{Tapped: true})
-	base, modelEnded := serve(t, fake.BaseURLs()[dialect.OpenAIChat], true, r.Model(http.DefaultTransport))
-	if h.noModel {
-		base = fake.BaseURLs()[dialect.OpenAIChat]
+	header := trace.Header{Tapped: true}
+	if transport == trace.Stdio {
+		header.Transport = trace.Stdio
 	}
-	ask := model.New(model.Options{Dialect: dialect.OpenAIChat, Key: "sk-example", URL: base})
+	r := tap.New(header)
+	spoken := cmp.Or(h.dialect, dialect.OpenAIChat)
+	base, modelEnded := serve(t, fake.BaseURLs()[spoken], true, r.Model(http.DefaultTransport))
+	if h.noModel {
+		base = fake.BaseURLs()[spoken]
+	}
+	ask := model.New(model.Options{Dialect: spoken, Key: "sk-example", URL: base})
+	var front late
+	front.to.Store(&http.DefaultTransport)
+	recorded := r.RoundTripper(http.DefaultTransport)
+	if !h.late {
+		front.to.Store(&recorded)
+	}
+	var at string
+	if transport != trace.Stdio {
+		at, _ = serve(t, srv.URL, false, &front)
+	}
+	var talking sync.WaitGroup
+	for range max(1, h.clients) {
+		options := client.Options{Revision: revision, HTTP: &http.Client{}, URL: at}
+		if transport == trace.Stdio {
+			options = client.Options{Revision: revision, Conn: lines(t, srv, r)}
+		}
+		talking.Go(func() {
+			h.talk(t, options, ask, func() { front.to.Store(&recorded) })
+		})
+	}
+	talking.Wait()
+	require.NoError(t, srv.Close())
+	modelEnded()
+	return failed(t, r.Traces())
+}
+
+// late is a transport that may be changed.
+type late struct {
+	to atomic.Pointer[http.RoundTripper]
+}
+
+func (l *late) RoundTrip(r *http.Request) (*http.Response, error) { return (*l.to.Load()).RoundTrip(r) }
+
+// talk is what one client says. It calls connected when it has connected.
+func (h host) talk(t *testing.T, options client.Options, ask *model.Model, connected func()) {
 	sample := h.sample
 	if sample == nil {
 		sample = plain
 	}
-	options := client.Options{Revision: revision, HTTP: &http.Client{},
-		Sampling: func(ctx context.Context, params object) (object, error) { return sample(ctx, ask, params) }}
+	var abandon context.CancelFunc
+	options.Sampling = func(ctx context.Context, params object) (object, error) {
+		if h.gaveUp {
+			abandon()
+			return nil, context.Canceled
+		}
+		return sample(ctx, ask, params)
+	}
 	if h.undeclared {
 		options.Capabilities = []byte(`{"sampling":{}}`)
 	}
-	options.URL, _ = serve(t, srv.URL, false, r.RoundTripper(http.DefaultTransport))
 	c, err := client.Connect(t.Context(), options)
-	require.NoError(t, err)
+	if !assert.NoError(t, err) {
+		return
+	}
+	connected()
 	asks := func() {
 		for _, text := range h.own {
 			_, err := ask.Sample(t.Context(), question(text))
-			require.NoError(t, err)
+			assert.NoError(t, err)
 		}
 	}
 	asks()
 	for _, tool := range h.tools {
-		_, _ = c.CallTool(t.Context(), tool.Name, nil) // without an answer it may fail
+		var ctx context.Context
+		ctx, abandon = context.WithCancel(t.Context())
+		_, _ = c.CallTool(ctx, tool.Name, nil) // without an answer it may fail
+		abandon()
 		asks()
 	}
-	require.NoError(t, c.Close())
-	require.NoError(t, srv.Close())
-	modelEnded()
-	results, err := conformance.Judge(r.Traces()...)
+	assert.NoError(t, c.Close())
+}
+
+// failed returns the ids of the checks that fail or warn.
+func failed(t *testing.T, traces []*trace.Trace) []string {
+	t.Helper()
+	results, err := conformance.Judge(traces...)
 	require.NoError(t, err)
 	var ids []string
 	for _, r := range results.Results {

@@ -24,7 +24,7 @@ func (t *modelTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	out.Header.Set("Accept-Encoding", "identity")
 	request := &trace.ModelRequest{Exchange: t.count.Add(1), Dialect: dialectOf(r.Method, r.URL), Method: r.Method,
-		Path: withoutKey(r.URL), Header: trace.SelectHeader(r.Header, nil)}
+		Path: r.URL.Path, Header: trace.SelectHeader(r.Header, nil)}
 	request.SideRequest = request.Dialect == ""
 	if r.Body != nil && r.Body != http.NoBody {
 		raw, err := io.ReadAll(r.Body)
@@ -108,16 +108,4 @@ func dialectOf(method string, u *url.URL) string {
 		}
 	}
 	return ""
-}
-
-// withoutKey returns the path and the query of an address, without a key.
-func withoutKey(u *url.URL) string {
-	query := u.Query()
-	if query.Has("key") {
-		query.Set("key", trace.Token(query.Get("key")))
-	}
-	if len(query) == 0 {
-		return u.EscapedPath()
-	}
-	return u.EscapedPath() + "?" + query.Encode()
 }

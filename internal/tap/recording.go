@@ -64,8 +64,7 @@ func (r *Recording) add(e trace.Event) {
 }
 
 // Traces returns a trace for each session so far, in the order of their beginnings. A message belongs to the call of
-// a
-// tool that it was exchanged for, a request to the model to the sampling request whose texts it has.
+// a tool that it was exchanged for, a request to the model to the sampling request whose texts it has.
 func (r *Recording) Traces() []*trace.Trace {
 	r.mu.Lock()
 	events, lost := slices.Clone(r.events), r.lost
@@ -73,6 +72,7 @@ func (r *Recording) Traces() []*trace.Trace {
 	events = slices.DeleteFunc(events, func(e trace.Event) bool { return e.Frame != nil && r.isMoved(e.Frame.Raw) })
 	var sessions []*session
 	for _, s := range split(events) {
+		s.postOf = r.postOf
 		s.attribute()
 		sessions = append(sessions, s)
 	}

@@ -1,7 +1,9 @@
 package tap
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +52,9 @@ func shareModel(sessions []*session, events []trace.Event) []*session {
 	}
 	exchanges := pair(events)
 	best := map[*sample]grade{}
-	for _, x := range exchanges {
+	numbers := slices.Sorted(maps.Keys(exchanges))
+	for _, n := range numbers {
+		x := exchanges[n]
 		for _, s := range sessions {
 			if x.of == nil || s.lastBefore(x.asked.At) > x.of.lastBefore(x.asked.At) {
 				x.of = s
@@ -61,14 +65,38 @@ func shareModel(sessions []*session, events []trace.Event) []*session {
 			best[c.ask] = max(best[c.ask], c.grade)
 		}
 	}
-	for _, x := range exchanges {
-		i := slices.IndexFunc(x.claims, func(c claim) bool { return c.grade == best[c.ask] })
-		if i >= 0 {
-			x.of, x.call = x.claims[i].of, x.claims[i].ask.call
+	taken := map[*sample]bool{}
+	for _, n := range numbers {
+		x := exchanges[n]
+		x.claims = slices.DeleteFunc(x.claims, func(c claim) bool { return c.grade < best[c.ask] })
+		if len(x.claims) == 0 {
+			continue
 		}
+		c := x.choose(taken)
+		x.of, x.call, taken[c.ask] = c.of, c.ask.call, true
 	}
 	give(exchanges, events)
 	return sessions
+}
+
+// choose returns the claim that holds, of the best ones. Of samples that ask the same, it is one that got this answer
+// and no other yet, at best one that was open until the answer came, and of those the one that ended first.
+func (x *exchange) choose(taken map[*sample]bool) claim {
+	yes := func(is bool) int {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	best := slices.DeleteFunc(x.claims, func(c claim) bool { return c.grade < x.claims[0].grade })
+	return slices.MinFunc(best, func(a, b claim) int {
+		return cmp.Or(
+			yes(x.answer.says(b.ask.result))-yes(x.answer.says(a.ask.result)),
+			yes(taken[a.ask])-yes(taken[b.ask]),
+			yes(b.ask.until >= x.answer.at)-yes(a.ask.until >= x.answer.at),
+			cmp.Compare(a.ask.until, b.ask.until),
+		)
+	})
 }
 
 // pair reads the exchanges of the model's events, by number.

@@ -25,11 +25,13 @@ type Frames struct {
 	streams map[string]int  // how many of a kind there were
 	events  map[string]bool // by session and id, the events that were delivered
 	moved   map[*byte]bool  // the first byte of each message that was redirected, and came again elsewhere
+	posts   map[*byte]*byte // by a message to the client, the one in whose HTTP response it came; both by first byte
 }
 
 // NewFrames returns a recorder of frames, which calls record with each, in order.
 func NewFrames(record func(trace.Frame)) *Frames {
-	return &Frames{record: record, streams: map[string]int{}, events: map[string]bool{}, moved: map[*byte]bool{}}
+	return &Frames{record: record, streams: map[string]int{}, events: map[string]bool{}, moved: map[*byte]bool{},
+		posts: map[*byte]*byte{}}
 }
 
 // streamName names a stream, such as "post 2".
@@ -54,6 +56,26 @@ func (f *Frames) isMoved(raw []byte) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(raw) > 0 && f.moved[&raw[0]]
+}
+
+// cameFor notes in which request's HTTP response a message came.
+func (f *Frames) cameFor(request, message []byte) {
+	if len(request) == 0 || len(message) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.posts[&message[0]] = &request[0]
+}
+
+// postOf returns the first byte of the request in whose HTTP response a message came; nil if that is unknown.
+func (f *Frames) postOf(message []byte) *byte {
+	if len(message) == 0 {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.posts[&message[0]]
 }
 
 // RoundTripper returns a transport that sends requests through next and records them with their responses. It asks for
@@ -104,14 +126,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
 		resp.Body = &stream{frames: t.frames, body: resp.Body, head: head, name: t.frames.streamName(kind), session: session,
-			ends: kind == "post", left: r.Context().Done()}
+			request: frame.Raw, ends: kind == "post", left: r.Context().Done()}
 		return resp, nil
 	}
-	return t.whole(resp, head, session), nil
+	return t.whole(resp, frame.Raw, head, session), nil
 }
 
 // whole records a response with a body of its own. An empty one says nothing if it is a success.
-func (t *transport) whole(resp *http.Response, head *trace.HTTP, session string) *http.Response {
+func (t *transport) whole(resp *http.Response, request []byte, head *trace.HTTP, session string) *http.Response {
 	raw, cut := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
 	body := []io.Reader{bytes.NewReader(raw)}
@@ -120,6 +142,7 @@ func (t *transport) whole(resp *http.Response, head *trace.HTTP, session string)
 	}
 	resp.Body = io.NopCloser(io.MultiReader(body...))
 	if len(raw) > 0 || head.Status >= 300 {
+		t.frames.cameFor(request, raw)
 		t.frames.record(trace.Frame{Dir: trace.ToClient, Raw: raw, Session: session, HTTP: head})
 	}
 	return resp
@@ -145,6 +168,7 @@ type stream struct {
 	body          io.ReadCloser
 	head          *trace.HTTP // until a frame has it
 	name, session string
+	request       []byte
 	ends          bool            // it is over with the response to its request
 	left          <-chan struct{} // closed when the client has left
 	cut           sse.Cutter
@@ -190,6 +214,7 @@ func (s *stream) event(raw []byte) {
 	if data == nil && frame.Event == "" && frame.Retry == 0 {
 		return // a comment
 	}
+	s.frames.cameFor(s.request, data)
 	frame.Resent = frame.Event != "" && s.frames.delivered(s.session, frame.Event)
 	if m := trace.ReadMessage(data); m.Method == "" && m.ID != nil {
 		s.over = s.over || s.ends

@@ -14,7 +14,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
+
+// eachOf runs a test in two revisions over each transport.
+func eachOf(t *testing.T, name string, test func(*testing.T, string, server.Revision)) {
+	t.Helper()
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		for _, transport := range transports {
+			t.Run(name+"/"+transport+"/"+string(revision), func(t *testing.T) { test(t, transport, revision) })
+		}
+	}
+}
 
 func TestUnusualHosts(t *testing.T) {
 	trip := tools()[0]
@@ -157,10 +168,21 @@ func TestUnusualHosts(t *testing.T) {
 			return "cancelled", nil
 		}}}, rules: []*llm.Rule{says("one and one", "two")}},
 		{name: "loops by itself", tools: []server.Tool{trip}, rules: rules()[:2]},
+		{name: "only the end is tapped", late: true, tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("one and one", "two")}},
+		{name: "three clients at once", clients: 3, tools: []server.Tool{asking("one", "What is one and one?"), trip},
+			rules: []*llm.Rule{rules()[0], rules()[1], says("one and one", "two")}},
+		{name: "abandons the call", gaveUp: true, tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{says("one and one", "two")}},
+		{name: "an empty answer", tools: []server.Tool{asking("one", "What is one and one?")},
+			rules: []*llm.Rule{llm.When().Reply(llm.Text("")).Optional()}},
 	} {
-		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
-			t.Run(h.name+"/"+string(revision), func(t *testing.T) { require.Empty(t, h.failures(t, revision)) })
-		}
+		eachOf(t, h.name, func(t *testing.T, transport string, revision server.Revision) {
+			if h.clients > 1 && transport == trace.Stdio {
+				t.Skip("a server over stdio has one client")
+			}
+			require.Empty(t, h.failures(t, transport, revision))
+		})
 	}
 }
 
@@ -307,10 +329,8 @@ func TestBrokenHosts(t *testing.T) {
 			}
 		}()},
 	} {
-		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
-			t.Run(h.name+"/"+string(revision), func(t *testing.T) {
-				require.Contains(t, h.failures(t, revision), "always/"+h.fails)
-			})
-		}
+		eachOf(t, h.name, func(t *testing.T, transport string, revision server.Revision) {
+			require.Contains(t, h.failures(t, transport, revision), "always/"+h.fails)
+		})
 	}
 }
