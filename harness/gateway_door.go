@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -76,9 +78,20 @@ func oddAnswer(path string, resp *http.Response) string {
 	return ""
 }
 
+// lowestPort and ports are a range below that from which systems choose ports for those who name none: a port of theirs
+// may be taken again before the gateway listens there.
+const lowestPort, ports = 20000, 12000
+
 // freePort returns a port of this machine that nobody listens on.
 func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	var l net.Listener
+	err := errors.New("no port")
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(lowestPort+rand.N(ports)))
+		if l, err = net.Listen("tcp", address); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return "", fmt.Errorf("finding a port for the gateway: %w", err)
 	}
