@@ -36,3 +36,16 @@ func TestSessionsOfRealSDKsAreJudgedAsBefore(t *testing.T) {
 		})
 	}
 }
+
+// A terminal without PAGER gets less, or what is shown as it is.
+func TestATraceIsPagedWithoutPAGER(t *testing.T) {
+	t.Setenv("PAGER", "")
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "xterm")
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer device.Close()
+	require.True(t, terminal(device), "a device counts as a terminal")
+	_, end := paged(streams{device, device})
+	require.NoError(t, end())
+}

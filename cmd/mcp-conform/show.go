@@ -153,7 +153,7 @@ func traceFiles(path string) ([]string, error) {
 func paged(s streams) (io.Writer, func() error) {
 	buffered := bufio.NewWriter(s.out)
 	command := strings.Fields(os.Getenv("PAGER"))
-	if command == nil {
+	if len(command) == 0 {
 		command = []string{"less", "-FRX"}
 	}
 	if !terminal(s.out) || command[0] == "cat" {

@@ -11,13 +11,20 @@ import (
 // another turn or of a tool result. The turns are those of the same place.
 func (c *comparison) retold(want, got []turn) *difference {
 	for i := range want {
+		given := only(got[i].items, dialect.Text)
+		if len(given) == 0 {
+			continue
+		}
 		own := textsOf(only(want[i].items, dialect.Text))
-		others := othersOf(want, i, own)
 		results := resultTexts(want[i].items, own)
-		for _, g := range only(got[i].items, dialect.Text) {
+		for _, g := range given {
 			added := without(without(g.Text, own), notIn(nil, []string{c.sent.System})) // a client may put it there
+			var others []string
+			if strings.TrimSpace(added) != "" && added != g.Text {
+				others = othersOf(want, i, own)
+			}
 			for _, text := range others {
-				if added != g.Text && strings.Contains(added, text) {
+				if strings.Contains(added, text) {
 					return extraText.found("no more of the conversation beside the text of this message",
 						"the text "+quote(text, "")+" again").at("", g.Path)
 				}

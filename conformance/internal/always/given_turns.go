@@ -46,7 +46,13 @@ func turnsOf(messages []dialect.Message, begun bool) []turn {
 }
 
 func only(items []item, types ...dialect.BlockType) []item {
-	return slices.DeleteFunc(slices.Clone(items), func(b item) bool { return !slices.Contains(types, b.Type) })
+	var some []item
+	for i := range items {
+		if slices.Contains(types, items[i].Type) {
+			some = append(some, items[i])
+		}
+	}
+	return some
 }
 
 func textsOf(items []item) []string {
