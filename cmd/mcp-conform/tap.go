@@ -221,7 +221,9 @@ func (c *tapCommand) finish(ctx context.Context, r *tap.Recording, says io.Write
 			fmt.Fprintf(says, "mcp-conform: %s: the last %d events are missing: the session was too long\n", file, t.Dropped)
 		}
 	}
-	fmt.Fprintf(says, "mcp-conform: wrote %s\n", orNothing(strings.Join(files, ", ")))
+	if unwritten == nil || files != nil {
+		fmt.Fprintf(says, "mcp-conform: wrote %s\n", orNothing(strings.Join(files, ", ")))
+	}
 	if unwritten != nil {
 		return &exitError{exitHarness, errors.Join(unwritten...)}
 	}

@@ -119,7 +119,7 @@ func (s *session) fromClient(e *trace.Event, m *trace.Message) *call {
 	member, carries := replay.Carriers[m.Method]
 	switch {
 	case carries && m.ID != nil:
-		c := s.called(m, textOf(m.Params, member))
+		c := s.called(e, m, textOf(m.Params, member))
 		c.sent = &e.Frame.Raw[0]
 		return c
 	case m.Method == "notifications/cancelled":
@@ -138,7 +138,7 @@ func (s *session) fromClient(e *trace.Event, m *trace.Message) *call {
 }
 
 // called returns the call that a request begins, or that it continues with a retry.
-func (s *session) called(m *trace.Message, name string) *call {
+func (s *session) called(e *trace.Event, m *trace.Message, name string) *call {
 	full := m.Method + " " + name
 	state := replay.State(m.Params)
 	if state != nil || jsonvalue.Part(m.Params, "inputResponses") != nil {
@@ -147,7 +147,7 @@ func (s *session) called(m *trace.Message, name string) *call {
 			parked.asked, parked.parked = m.ID, false
 			for _, one := range s.samples {
 				if one.call == parked && one.until == never {
-					one.until = never - 1 // answered
+					one.until = e.At
 					key, _ := jsonvalue.TextOf(one.id)
 					one.result = member(jsonvalue.Part(m.Params, "inputResponses"), key)
 				}

@@ -89,7 +89,7 @@ func wholeCalls(r *evidence.Round) []*evidence.Exchange {
 		if n := len(whole); n > 0 && isMistake(whole[n-1]) {
 			whole = whole[:n-1]
 		}
-		if llm.ArrivesWhole(x.End.Fault) {
+		if llm.ArrivesWhole(x.End.Fault) && !x.End.Closed {
 			whole = append(whole, x)
 		}
 	}
