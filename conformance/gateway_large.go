@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,9 @@ var (
 	largeAnswer = sync.OnceValue(func() string { return strings.Repeat("a longer answer ", 5<<20/16) })
 )
 
+// methodNotFound is the error of a gateway that passes no sampling request at all.
+const methodNotFound = -32601
+
 // largeLimit is how long a message of 5 MB may take.
 const largeLimit = 10 * time.Second
 
@@ -35,6 +39,7 @@ type large struct {
 	refused error  // what the server got in place of an answer
 	failed  error  // what the client got in place of the call's result
 	late    bool   // the client got nothing in time
+	mute    bool   // the server sees no sampling
 }
 
 // run calls the tool that samples.
@@ -73,6 +78,12 @@ func (l *large) answer(_ context.Context, params map[string]any) (map[string]any
 }
 
 func (l *large) handle(s *server.Session) (any, error) {
+	if !s.Declares("sampling") {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.mute = true
+		return "done", nil
+	}
 	answer, err := server.As[server.Answer](s.Sample(s.Ask(largeText())))
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +98,10 @@ func (l *large) judge(revision server.Revision) *report.Result {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	verdict, message := report.Pass, "a sampling request and a result of 5 MB pass"
+	var refused *server.RPCError
 	switch {
+	case l.mute, errors.As(l.refused, &refused) && refused.Code == methodNotFound:
+		verdict, message = report.NotApplicable, "no client's sampling reaches the server, whatever its size"
 	case l.asked != "" && !strings.HasPrefix(l.asked, largeText()): // a mark follows
 		verdict, message = report.Fail, "expected a sampling request of 5 MB unchanged at the client, found another: "+
 			"changed on the way down"
