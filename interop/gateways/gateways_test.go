@@ -39,7 +39,7 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 		want             map[string]counts
 	}{
 		{"mcp-remote", npm, map[string]counts{"mcp-remote": {0, 38}}},
-		{"supergateway", npm, map[string]counts{"stdio-to-http": {4, 17}, "http-to-stdio": {1, 71}}},
+		{"supergateway", npm, map[string]counts{"stdio-to-http": {4, 17}, "http-to-stdio": {1, 73}}},
 		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 21}}},
 		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {2, 13}, "http-to-stdio": {2, 10}}},
 		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 64}}},
