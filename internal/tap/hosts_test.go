@@ -47,6 +47,8 @@ type host struct {
 	late bool
 	// clients is how many clients talk at once; 0 for one.
 	clients int
+	// parallel calls all tools at once.
+	parallel bool
 	// gaveUp abandons each call as soon as the model is asked.
 	gaveUp bool
 }
@@ -137,13 +139,19 @@ func (h host) talk(t *testing.T, options client.Options, ask *model.Model, conne
 		}
 	}
 	asks()
+	var calling sync.WaitGroup
 	for _, tool := range h.tools {
+		if h.parallel {
+			calling.Go(func() { _, _ = c.CallTool(t.Context(), tool.Name, nil) })
+			continue
+		}
 		var ctx context.Context
 		ctx, abandon = context.WithCancel(t.Context())
 		_, _ = c.CallTool(ctx, tool.Name, nil) // without an answer it may fail
 		abandon()
 		asks()
 	}
+	calling.Wait()
 	assert.NoError(t, c.Close())
 }
 

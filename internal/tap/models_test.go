@@ -28,8 +28,30 @@ func turn(role string, content ...any) server.SamplingMessage {
 	return server.SamplingMessage{Role: role, Content: content}
 }
 
-var image = object{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAA" +
-	"DUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}
+var image = object{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAf" +
+	"FcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}
+
+// twice is a tool that asks, and asks again with the answer.
+func twice(name, text string, options ...server.RequestOption) server.Tool {
+	return server.Tool{Name: name, Handler: func(s *server.Session) (any, error) {
+		if s.Revision() > server.V20251125 {
+			options = nil
+		}
+		first, err := server.As[server.Answer](s.Sample(s.Ask(text), options...))
+		if err != nil {
+			return nil, err
+		}
+		last, err := server.As[server.Answer](s.Sample(s.Ask("again: "+first.Text()), options...))
+		return last.Text(), err
+	}}
+}
+
+// echo is a model that answers with the question.
+func echo() []*llm.Rule {
+	return []*llm.Rule{llm.When().Optional().ReplyFunc(func(r *llm.Request) []llm.Block {
+		return []llm.Block{llm.Text("re " + dialect.PlainText(r.Messages[len(r.Messages)-1].Content))}
+	})}
+}
 
 // Nobody is accused for what a model says or fails to say, or for what a server asks.
 func TestUnusualModelsAndServers(t *testing.T) {
@@ -79,6 +101,14 @@ func TestUnusualModelsAndServers(t *testing.T) {
 			})},
 		{name: "short texts", rules: []*llm.Rule{llm.When().Optional().Reply(llm.Text("2"))}, own: []string{"Hi"},
 			tools: []server.Tool{asking("one", "?"), asking("two", "a"), asking("three", "")}},
+		{name: "calls at once", parallel: true, tools: []server.Tool{
+			twice("one", "first of one"), twice("two", "first of two"), asking("three", "only of three"),
+			{Name: "none", Handler: func(*server.Session) (any, error) { return "nothing", nil }}, tools()[0]}, rules: append(rules()[:2], echo()...)},
+		{name: "on the GET stream", parallel: true, tools: []server.Tool{
+			twice("one", "first of one", server.OnGETStream()), twice("two", "first of two", server.OnGETStream()),
+			asking("three", "only of three")}, rules: echo()},
+		{name: "equal calls at once", parallel: true, tools: []server.Tool{
+			twice("one", "first of one"), twice("two", "first of one"), asking("three", "first of one")}, rules: echo()},
 		{name: "the text of the host", rules: []*llm.Rule{llm.When().Optional().Reply(llm.Text("2"))}, tools: one,
 			own: []string{"What is one and one?"}},
 	} {
