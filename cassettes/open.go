@@ -70,8 +70,7 @@ func AllowUnused() Option { return func(s *settings) { s.allowUnused = true } }
 // answers like this.
 func RefuseErrors() Option { return func(s *settings) { s.noErrors = true } }
 
-// WithSecrets adds secrets that no file may contain. Credentials of the requests and texts that look like keys need
-// not
+// WithSecrets adds secrets that no file may contain. Credentials of the requests and texts that look like keys need not
 // be listed. A secret shorter than eight bytes is ignored.
 func WithSecrets(secrets ...string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
@@ -151,8 +150,7 @@ func openForTest[T interface {
 	return opened
 }
 
-// New returns a transport like [Open]'s for a program that is not a test. The path ends in .yaml. Close writes the
-// file
+// New returns a transport like [Open]'s for a program that is not a test. The path ends in .yaml. Close writes the file
 // and returns the errors.
 func New(path string, options ...Option) (*Transport, error) {
 	return openFile(path, options, open)

@@ -37,8 +37,7 @@ var update = flag.Bool("update", false, "write conformance/recordings anew")
 // forms are the ways in which the reference asks a model, with the suffix of their recordings.
 var forms = reference.Forms()
 
-// sampled reports whether a scenario is recorded and replayed in a form: in all forms if [whole] is set, else in
-// every
+// sampled reports whether a scenario is recorded and replayed in a form: in all forms if [whole] is set, else in every
 // fifth, in turn.
 func sampled(scenario, form int) bool { return whole() || (scenario+form)%5 == 0 }
 
@@ -123,8 +122,7 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// recordedScenarios are the scenarios with recordings. The reference asks no model about invalid histories, so
-// balance
+// recordedScenarios are the scenarios with recordings. The reference asks no model about invalid histories, so balance
 // is recorded with a client that does not validate.
 var recordedScenarios = []string{"basic", "tool-use", "parallel", "loop", "balance"}
 

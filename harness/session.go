@@ -22,8 +22,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
-// session plays the cases with one client, in a bubble if possible. In real time it calls spoke for each message of
-// the
+// session plays the cases with one client, in a bubble if possible. In real time it calls spoke for each message of the
 // client. The trace is nil if ctx has ended.
 func (r *Runner) session(ctx context.Context, cases []Case, spoke func()) (*trace.Trace, error) {
 	if ctx.Err() != nil {

@@ -1,5 +1,4 @@
-// Command mcp-conform judges MCP clients that answer sampling requests. It starts the client against a fake MCP
-// server
+// Command mcp-conform judges MCP clients that answer sampling requests. It starts the client against a fake MCP server
 // and a fake model, and reports what the client does right and wrong, with the messages that prove it.
 //
 // Here belong flags, their validation, exit codes and the wiring; what a run does is in the packages below the root.

@@ -11,8 +11,7 @@ import (
 )
 
 // The sessions of real SDKs are judged as before: a change of a check shows which verdicts it changes. Their traces
-// were
-// written by run --out, with the adapters of init or of interop; a new one gets its verdicts with -update.
+// were written by run --out, with the adapters of init or of interop; a new one gets its verdicts with -update.
 func TestSessionsOfRealSDKsAreJudgedAsBefore(t *testing.T) {
 	files, err := filepath.Glob("testdata/sessions/*.ndjson")
 	require.NoError(t, err)

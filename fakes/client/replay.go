@@ -20,16 +20,14 @@ import (
 )
 
 // Replay plays the client's side of a recorded session to the server under test: a trace, or a folder of traces. It
-// makes the same requests, answers what the server asks as the client did then, and fails the test for each
-// difference
+// makes the same requests, answers what the server asks as the client did then, and fails the test for each difference
 // in what the server responds and asks:
 //
 //	client.Replay(t, "testdata/session.ndjson", client.Options{Handler: myServer})
 //
 // The options say where the server is; the client's name, capabilities and revision are those of the recording. A
-// request is sent when the responses have come that came before it then. What differs in every session does not
-// count: ids, requestState, reserved members of _meta, the server's name and version, and notifications. Ignore has
-// the paths
+// request is sent when the responses have come that came before it then. What differs in every session does not count:
+// ids, requestState, reserved members of _meta, the server's name and version, and notifications. Ignore has the paths
 // of more members that may differ, such as "result.structuredContent.time" of a response, or
 // "params.messages.content.text" of a sampling request. JSON in strings is compared as JSON.
 func Replay(t server.TB, path string, o Options, ignore ...string) {
@@ -158,8 +156,7 @@ func (p *player) play(ctx context.Context, o Options) error {
 }
 
 // unconnected returns why the server cannot be reached. One that does not begin the session has said something else
-// than
-// it did.
+// than it did.
 func (p *player) unconnected(ctx context.Context, opening *playedCall, err error) error {
 	var unreachable *net.OpError
 	var notStarted *exec.Error
@@ -243,8 +240,7 @@ func (p *player) make(ctx context.Context, call *playedCall) {
 }
 
 // failed takes a request without a response: the client canceled it, as it did then, or the server cannot be reached,
-// or
-// has failed.
+// or has failed.
 func (p *player) failed(ctx context.Context, call *playedCall, err error) {
 	var unreachable *net.OpError
 	p.mu.Lock()
@@ -357,8 +353,7 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 	return result, nil
 }
 
-// expected takes the recorded ask that a request of the server is: an equal one, or else the next one of the method.
-// It
+// expected takes the recorded ask that a request of the server is: an equal one, or else the next one of the method. It
 // returns its call, its number and the difference.
 func (p *player) expected(
 	ctx context.Context, method string, params json.RawMessage,

@@ -115,8 +115,7 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 }
 
 // served names the pattern that ends like a path, whose base URL is probably wrong, or else those below its base URL,
-// or
-// the base URLs.
+// or the base URLs.
 func served(path string) string {
 	var patterns, bases []string
 	for _, d := range codecs {

@@ -148,8 +148,7 @@ func (e *Entry) fitted(rs *report.Results) (*Entry, []string) {
 	return &fit, changes
 }
 
-// refit gives the entry the messages and cases of the survey. It keeps those of the old entry that do not occur if
-// some
+// refit gives the entry the messages and cases of the survey. It keeps those of the old entry that do not occur if some
 // does not show every one.
 func (e *Entry) refit(old *Entry, s *survey, some bool) (changes []string) {
 	if len(s.failing) == 0 {

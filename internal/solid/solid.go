@@ -49,8 +49,7 @@ func Pack(files map[string][]byte) []byte {
 	return packed.Bytes()
 }
 
-// references returns the text as its literals, behind their length, and the references between them: how many
-// literals
+// references returns the text as its literals, behind their length, and the references between them: how many literals
 // come before, the distance (0: as before) and the length.
 func references(text []byte) []byte {
 	var literals, out []byte

@@ -28,8 +28,8 @@ func turn(role string, content ...any) server.SamplingMessage {
 	return server.SamplingMessage{Role: role, Content: content}
 }
 
-var image = object{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAf" +
-	"FcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}
+var image = object{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAA" +
+	"fFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}
 
 // twice is a tool that asks, and asks again with the answer.
 func twice(name, text string, options ...server.RequestOption) server.Tool {

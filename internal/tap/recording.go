@@ -90,8 +90,7 @@ type session struct {
 	cases
 }
 
-// split splits the frames by session. An initialize request comes before its session has an id: it belongs to the
-// next
+// split splits the frames by session. An initialize request comes before its session has an id: it belongs to the next
 // session that begins.
 func split(events []trace.Event) []*session {
 	var all []*session

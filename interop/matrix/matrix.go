@@ -1,6 +1,5 @@
-// Package matrix says which SDK does what with sampling, as the tests of the SDKs see it. Each test writes or
-// compares a
-// column; docs/matrix.md is made of all columns.
+// Package matrix says which SDK does what with sampling, as the tests of the SDKs see it. Each test writes or compares
+// a column; docs/matrix.md is made of all columns.
 package matrix
 
 import (
@@ -16,8 +15,7 @@ import (
 // State is what a client does with a feature.
 type State string
 
-// A feature works, or does not work because of the SDK. HostsChoice is for one that the SDK leaves to its host, and
-// the
+// A feature works, or does not work because of the SDK. HostsChoice is for one that the SDK leaves to its host, and the
 // adapter of the test does not have. Without a state it was not judged, or does not apply.
 const (
 	Works       State = "yes"

@@ -71,8 +71,7 @@ func hasTwins(tools []dialect.Tool) bool {
 	return false
 }
 
-// pairTools returns what the model was offered for each tool of the server, the clearest pairs first: several names
-// may
+// pairTools returns what the model was offered for each tool of the server, the clearest pairs first: several names may
 // become alike.
 func (c *comparison) pairTools() map[*dialect.Tool]*dialect.Tool {
 	pairs := map[*dialect.Tool]*dialect.Tool{}
@@ -94,8 +93,7 @@ func (c *comparison) pairTools() map[*dialect.Tool]*dialect.Tool {
 	return pairs
 }
 
-// sameTool reports whether two names are of one tool, and remembers it: a client may rename tools, each always the
-// same
+// sameTool reports whether two names are of one tool, and remembers it: a client may rename tools, each always the same
 // way.
 func (c *comparison) sameTool(want, got string) bool {
 	if c.tools[want] != "" || c.owners[got] != "" {

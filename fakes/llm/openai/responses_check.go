@@ -357,8 +357,7 @@ func checkOutputs(q *node) *dialect.Error {
 }
 
 // followsReasoning reports whether an item can be what the reasoning led to. Reasoning that the provider has stored,
-// and
-// that is not encrypted in the request, needs the stored message, with its id: openai/openai-node#1567.
+// and that is not encrypted in the request, needs the stored message, with its id: openai/openai-node#1567.
 func followsReasoning(reasoning, it *node) bool {
 	_, turn := speaker(it)
 	isStored := reasoning.Text("id") != "" && !reasoning.Has("encrypted_content")

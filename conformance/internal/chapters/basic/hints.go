@@ -13,8 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// Names of small and large models of all providers, so that a client of any provider may know one of each; and parts
-// of
+// Names of small and large models of all providers, so that a client of any provider may know one of each; and parts of
 // the small ones' names.
 var (
 	smallModels = named(func(f *dialect.Facts) string { return f.SmallModel })
@@ -72,8 +71,7 @@ func hints(priorities story.Object, names ...[]string) story.Object {
 	return all
 }
 
-// The server asks the same question with different preferences. Nobody knows which models the client has, so the
-// checks
+// The server asks the same question with different preferences. Nobody knows which models the client has, so the checks
 // compare the rounds with each other.
 var hinted = harness.Case{
 	ID: "basic/hints",

@@ -17,8 +17,7 @@ import (
 // need not do anything with such a server.
 func excused(s *evidence.Session) bool { return len(s.Trace.Header.ServerRevisions) > 0 || s.Lost }
 
-// mayFail reports whether a client may end with an error that is its own: its server was of no use, or the model of
-// the
+// mayFail reports whether a client may end with an error that is its own: its server was of no use, or the model of the
 // host made mistakes.
 func mayFail(s *evidence.Session) bool {
 	provoked := slices.ContainsFunc(s.Trace.Header.Cases, func(c trace.Case) bool {

@@ -1,5 +1,4 @@
-// Package hostloop is the chapter host-loop: it judges the tool loop of a host, in which the host's own model calls
-// the
+// Package hostloop is the chapter host-loop: it judges the tool loop of a host, in which the host's own model calls the
 // tools of the server. The fake model makes a mistake towards the host: it uses an unknown tool, gives invalid
 // arguments, uses a tool that fails, never ends, or says nothing. A correct host tells its model, and continues.
 //
@@ -82,8 +81,7 @@ func notReached(e *evidence.Case) check.Verdict {
 const rustPanic = 101
 
 // lastWords match output that ends with what the runtime of Python, Node or Java reports of an uncaught exception. In
-// the
-// middle of the output it may be a log of an exception that was handled.
+// the middle of the output it may be a log of an exception that was handled.
 var lastWords = regexp.MustCompile(
 	`(^|\n)(  \+ Exception Group Traceback [^\n]*(\n [^\n]*)*` +
 		`|Traceback \(most recent call last\):\n([^\n]*\n)*?` +
