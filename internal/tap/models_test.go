@@ -103,7 +103,8 @@ func TestUnusualModelsAndServers(t *testing.T) {
 			tools: []server.Tool{asking("one", "?"), asking("two", "a"), asking("three", "")}},
 		{name: "calls at once", parallel: true, tools: []server.Tool{
 			twice("one", "first of one"), twice("two", "first of two"), asking("three", "only of three"),
-			{Name: "none", Handler: func(*server.Session) (any, error) { return "nothing", nil }}, tools()[0]}, rules: append(rules()[:2], echo()...)},
+			{Name: "none", Handler: func(*server.Session) (any, error) { return "nothing", nil }}, tools()[0]},
+			rules: append(rules()[:2], echo()...)},
 		{name: "on the GET stream", parallel: true, tools: []server.Tool{
 			twice("one", "first of one", server.OnGETStream()), twice("two", "first of two", server.OnGETStream()),
 			asking("three", "only of three")}, rules: echo()},
