@@ -16,8 +16,8 @@ import (
 
 // addModelRequest adds a request to the model. [Session.attribute] finds its round once all events are known.
 func (s *Session) addModelRequest(e *trace.Event) {
-	if e.Request.SideRequest {
-		return // It asks the model nothing.
+	if e.Request.SideRequest || s.Trace.Header.Tapped && e.Request.Body.IsZero() {
+		return // It asks the model nothing, or was recorded without its body.
 	}
 	x := s.exchange(e)
 	x.conversations = Conversations(e.Request.Body, s.Calls[e.Case][0].Case.Mark)
