@@ -279,3 +279,14 @@ func TestARequestOfTheHostIsNotTheServers(t *testing.T) {
 	require.True(t, events[0].Request.Host)
 	require.Equal(t, 200, events[5].End.Status)
 }
+
+// A compatible server may take a request that the provider itself refuses: its answer counts.
+func TestARequestThatTheModelTookIsNotRefused(t *testing.T) {
+	s := converse(t, "http", server.V20251125, nil)
+	for _, e := range s.traces[0].Events {
+		if e.Request != nil {
+			e.Request.Body = []byte(strings.Replace(string(e.Request.Body), `{`, `{"temperature":"warm",`, 1))
+		}
+	}
+	require.Empty(t, failed(t, s.traces))
+}
