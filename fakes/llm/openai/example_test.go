@@ -22,6 +22,8 @@ func Example() {
 		stream := bytes.Join(codec.Encode(req, reply).Chunks, nil)
 		fmt.Println(codec.Name(), bytes.Contains(stream, []byte(`"tool_calls":[{"index":1,`)))
 	}
-	// Output: messages.[1].role An assistant message with 'tool_calls' must be followed by tool mes openai-chat false
+	// Output:
+	// messages.[1].role An assistant message with 'tool_calls' must be followed by tool mes
+	// openai-chat false
 	// index-from-one true
 }
