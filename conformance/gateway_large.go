@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,8 @@ type large struct {
 	failed  error  // what the client got in place of the call's result
 	late    bool   // the client got nothing in time
 	mute    bool   // the server sees no sampling
+
+	called, answered bool // the call reached the server, and an answer
 }
 
 // run calls the tool that samples.
@@ -47,12 +50,12 @@ func (l *large) run(ctx context.Context, env harness.Env) error {
 	c, err := client.Connect(ctx, client.Options{URL: env.URL, HTTP: env.HTTP, Launch: env.Launch, Revision: env.Revision,
 		Capabilities: json.RawMessage(`{"sampling":{}}`), Sampling: l.answer})
 	if err != nil {
-		return err
+		return l.fail(err)
 	}
 	defer c.Close()
 	tool, err := ownTool(ctx, c, gatewayLarge)
 	if err != nil {
-		return err
+		return l.fail(err)
 	}
 	limited, cancel := context.WithTimeout(ctx, l.limit)
 	defer cancel()
@@ -60,6 +63,14 @@ func (l *large) run(ctx context.Context, env harness.Env) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failed, l.late = err, limited.Err() != nil
+	return nil
+}
+
+// fail notes why the tool was not called.
+func (l *large) fail(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = err
 	return nil
 }
 
@@ -78,6 +89,9 @@ func (l *large) answer(_ context.Context, params map[string]any) (map[string]any
 }
 
 func (l *large) handle(s *server.Session) (any, error) {
+	l.mu.Lock()
+	l.called = true
+	l.mu.Unlock()
 	if !s.Declares("sampling") {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -88,7 +102,7 @@ func (l *large) handle(s *server.Session) (any, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.refused = err; err == nil {
-		l.said = answer.Text()
+		l.answered, l.said = true, answer.Text()
 	}
 	return "done", nil
 }
@@ -106,7 +120,7 @@ func (l *large) judge(revision server.Revision) *report.Result {
 		verdict, message = report.Fail, "expected a sampling request of 5 MB unchanged at the client, found another: "+
 			"changed on the way down"
 	case l.said == largeAnswer():
-	case l.said != "":
+	case l.answered:
 		verdict, message = report.Fail, "expected a result of 5 MB unchanged at the server, found another: changed on "+
 			"the way up"
 	case l.late:
@@ -114,8 +128,11 @@ func (l *large) judge(revision server.Revision) *report.Result {
 			"found neither within "+l.limit.String()
 	case l.refused != nil:
 		message = "a message of 5 MB is refused with an error for the server: " + l.refused.Error()
-	case l.failed != nil:
+	case l.called && l.failed != nil:
 		message = "a message of 5 MB is refused with an error for the client: " + l.failed.Error()
+	default:
+		verdict, message = report.Warn, "expected the call of a tool that samples 5 MB at the server, found none: "+
+			fmt.Sprint(l.failed)
 	}
 	return gatewayResult(gatewayLarge, revision, verdict, message)
 }
