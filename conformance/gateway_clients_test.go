@@ -150,7 +150,7 @@ func TestAMessageOfFiveMegabytes(t *testing.T) {
 	}{
 		{"passes", cut("nothing"), func([]byte) bool { return false }, time.Minute, report.Pass, "of 5 MB pass"},
 		{"cut", cut("a longer answer "), func([]byte) bool { return false }, time.Minute, report.Fail, "on the way up"},
-		{"the call does not arrive", cut("nothing"), func(b []byte) bool { return true }, time.Minute, report.Warn, "found none"},
+		{"no call arrives", cut("nothing"), func([]byte) bool { return true }, time.Minute, report.Warn, "found none"},
 		{"hangs", cut("nothing"), long, 200 * time.Millisecond, report.Fail, "found neither within"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
