@@ -179,7 +179,7 @@ func TestUnusualHosts(t *testing.T) {
 	} {
 		eachOf(t, h.name, func(t *testing.T, transport string, revision server.Revision) {
 			if h.clients > 1 && transport == trace.Stdio {
-				t.Skip("a server over stdio has one client")
+				return // a server over stdio has one client
 			}
 			require.Empty(t, h.failures(t, transport, revision))
 		})
