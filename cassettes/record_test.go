@@ -74,19 +74,21 @@ func TestSavedInteractionIsScrubbed(t *testing.T) {
 		}
 		fmt.Fprintf(w, `{"echo":"%s of org-12345678"}`, secret)
 	}}
-	path, err := record(t, real, "http://user:pass@127.0.0.1:4711/v1/chat/completions?key=AIza0123456789&alt=sse",
+	path, err := record(t, real, "http://user:pass@127.0.0.1:4711/v1/chat/completions?key=AIza0123456789&alt=sse"+
+		"&db=postgres%3A%2F%2Fapp%3ADragon22%40db&t=Look:%20DB_PASSWORD=Tiger-33",
 		`{"text":"my key is `+secret+` and AIza0123456789"}`)
 	require.NoError(t, err)
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for _, gone := range []string{secret, "org-12345678", "AIza", "session=1", "today", "req_q", "8f", "4711", "pass",
-		"a=b"} {
+		"a=b", "Dragon", "Tiger"} {
 		require.NotContains(t, string(file), gone)
 	}
 	c, err := cassette.Load(strings.TrimSuffix(path, extension))
 	require.NoError(t, err)
 	q, r := c.Interactions[0].Request, c.Interactions[0].Response
-	require.Equal(t, "http://127.0.0.1/v1/chat/completions?alt=sse&key=REDACTED", q.URL)
+	require.Equal(t, "http://127.0.0.1/v1/chat/completions?alt=sse&db=postgres%3A%2F%2Fapp%3AREDACTED%40db&key=REDACTED"+
+		"&t=Look%3A+DB_PASSWORD%3DREDACTED", q.URL)
 	require.Equal(t, `{"text":"my key is REDACTED and REDACTED"}`, q.Body)
 	require.Equal(t, int64(len(q.Body)), q.ContentLength)
 	require.Equal(t, `{"echo":"REDACTED of REDACTED"}`, r.Body)

@@ -33,8 +33,8 @@ const (
 	maxValue    = 1024
 )
 
-// others are secrets that have neither a prefix nor a name: the user of an address and its password, curl's user
-// and netrc's password. The word must be in the text.
+// others are secrets that have neither a prefix nor a name: the user of an address and its password, curl's user and
+// netrc's password, what follows a scheme, keys of Mailchimp and Telegram, and cookies. The word must be in the text.
 var others = []struct {
 	word string
 	re   *regexp.Regexp
@@ -45,6 +45,9 @@ var others = []struct {
 	{"login ", regexp.MustCompile(`\blogin\s+\S+\s+password\s+([^\s"'\\]+)`)},
 	{"earer ", regexp.MustCompile(`\b[Bb]earer ([A-Za-z0-9._~+/=-]{10,})`)},
 	{"asic ", regexp.MustCompile(`\b[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`)},
+	{"-us", regexp.MustCompile(`\b([0-9a-f]{32}-us\d{1,2})\b`)},
+	{":AA", regexp.MustCompile(`\b(\d{8,10}:AA[A-Za-z0-9_-]{33})\b`)},
+	{"ookie", regexp.MustCompile(`\b(?i:set-)?[Cc]ookie["']?: *["']?[A-Za-z0-9_.-]+=([^;\s"'\\]{10,})`)},
 }
 
 // byName adds the values whose names say that they are secrets, and the others.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,14 @@ func TestEachFormatIsFound(t *testing.T) {
 		planted := secretstest.Generate(r)
 		require.Greater(t, len(planted), 100)
 		for _, p := range planted {
+			once := strings.ReplaceAll(url.QueryEscape(p.Text), "+", "%20")
+			for _, query := range []string{once, url.PathEscape(once)} {
+				got, err := url.PathUnescape(secrets.Replace("https://a.example/?u="+query+"&there=1", "REMOVED"))
+				require.NoError(t, err)
+				got, err = url.PathUnescape(got)
+				require.NoError(t, err)
+				require.NotContains(t, got, p.Secret)
+			}
 			escaped := p.Text
 			for level := range 3 {
 				got := secrets.Replace("It is "+escaped+" there.", "REMOVED")

@@ -11,7 +11,7 @@ import (
 // Span is a range of bytes; To is exclusive.
 type Span struct{ From, To int }
 
-// maxEscapes is how often a text can be escaped, as JSON inside JSON is.
+// maxEscapes is how often a text can be escaped, as JSON inside JSON and an address inside another are.
 const maxEscapes = 4
 
 // Find returns the secrets of a text, however often it is escaped, in order and without overlap. Besides what looks
@@ -19,9 +19,13 @@ const maxEscapes = 4
 func Find(text string, known ...string) []Span {
 	found := findPlain(text, known)
 	texts := []string{text} // by level
-	for len(texts) <= maxEscapes && strings.Contains(text, `\`) {
-		text = unescape(text)
-		deep := Merged(findPlain(text, known))
+	for len(texts) <= maxEscapes {
+		plain := unescape(text)
+		if plain == text {
+			break
+		}
+		text = plain
+		deep := Merged(findPlain(plain, known))
 		for _, escaped := range slices.Backward(texts) {
 			if deep == nil {
 				break

@@ -45,7 +45,10 @@ var table = []struct{ rest, begin string }{
 	{`(?:[A-Z0-9]{6}-[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9-]{17}`, "A3-"}, // 1Password
 	{`[0-9a-f]{24}-[0-9a-f]{60,}`, "v1.0-"},                                                   // Cloudflare
 	{`[0-9a-f]{32}`, "key- pubkey-"},                                                          // Mailgun
-	{`[A-Za-z0-9@/-]{60,}`, "webhook.office.com/webhookb2/"},
+	{`[A-Za-z0-9@/-]{60,}`, "webhook.office.com/webhookb2/ outlook.office.com/webhook/"},
+	{`\d{6,}:[A-Za-z0-9_-]{30,}`, "api.telegram.org/bot"},
+	{`[A-Za-z0-9_-]{30,}`, "1//0 wandb_v1_ pa-"}, // Google's refresh tokens, Weights & Biases, Voyage
+	{`[A-Za-z0-9]{32}\b`, "cio"},                 // crates.io
 	{`[A-Za-z0-9_/+-]{20,}`, "hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/ " +
 		"discord.com/api/webhooks/ discordapp.com/api/webhooks/"},
 	{`[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, token},

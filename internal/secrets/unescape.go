@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unescape undoes JSON escapes anywhere in a text. Invalid escapes stay.
+// unescape undoes the escapes of JSON and of addresses anywhere in a text. Invalid escapes stay.
 func unescape(escaped string) string {
 	var b strings.Builder
 	for rest := escaped; rest != ""; {
@@ -64,7 +64,7 @@ func encodable(r rune) rune {
 // none).
 func nextEscape(text string) (plain int, r rune, length int) {
 	for {
-		i := strings.IndexByte(text[plain:], '\\')
+		i := strings.IndexAny(text[plain:], `\%`)
 		if i < 0 {
 			return len(text), 0, 0
 		}
@@ -87,6 +87,9 @@ const (
 func readEscape(text string) (rune, int) {
 	if len(text) < 2 {
 		return 0, 0
+	}
+	if text[0] == '%' {
+		return readPercent(text)
 	}
 	if i := strings.IndexByte(simpleEscapes, text[1]); i >= 0 {
 		return rune(simpleMeaning[i]), 2
@@ -111,4 +114,17 @@ func readUnicode(text string) (rune, bool) {
 	}
 	r, err := strconv.ParseUint(text[2:6], 16, 16)
 	return rune(r), err == nil
+}
+
+// readPercent reads an escape of an address, such as %2F. Bytes beyond ASCII become other characters, which no secret
+// has.
+func readPercent(text string) (rune, int) {
+	if len(text) < 3 {
+		return 0, 0
+	}
+	b, err := strconv.ParseUint(text[1:3], 16, 8)
+	if err != nil {
+		return 0, 0
+	}
+	return rune(b), 3
 }
