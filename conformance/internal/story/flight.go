@@ -21,7 +21,10 @@ var BookFlight = server.Tool{
 			"number":    Object{"type": "integer"},
 			"notes": Object{"anyOf": []any{
 				Object{"type": "string"}, Object{"type": "array", "items": Object{"type": "string"}}}},
-			"extras": Object{"type": "object"},
+			"extras":  Object{"type": "object"},
+			"direct":  Object{"type": "boolean"},
+			"pin":     Object{"type": "string"},
+			"voucher": Object{"anyOf": []any{Object{"type": "string"}, Object{"type": "null"}}},
 		},
 		"$defs": Object{"person": Object{
 			"type": "object", "properties": Object{"name": Object{"type": "string"}}, "required": []string{"name"}}},
@@ -37,7 +40,7 @@ var ListAirports = server.Tool{Name: "list_airports", Description: "Lists airpor
 // Booking is an input of [BookFlight]: nested, with quotes, several scripts, control characters and a long text. It has
 // every value that careless code takes for a missing one, fractions, and the largest integer that every client can
 // hold.
-var Booking = `{"from":"Zürich","to":"東京 \"HND\"\n<any>","seats":[{"row":12,"letter":"A"},` +
+var Booking = `{"from":"Zürich","to":"東京 \"HND\"\n<any>","direct":true,"pin":"7","voucher":null,"seats":[{"row":12,"letter":"A"},` +
 	`{"row":13,"letter":"B"}],` +
 	`"number":9007199254740991,"extras":{"meal":null,"insured":false,"bags":0,"promo":"","offers":[],"tags":{},` +
 	`"fare":{"sum":[[1.5,-0.25],[{"tax":1e-7}]]},"name":" Zoe\u0308\r\n\u0001 "},"notes":"` +

@@ -41,7 +41,18 @@ var toolEdits = edits{
 	"keeps-mapped-names": result(eachUse(func(_ int, use object) {
 		use["name"] = strings.ReplaceAll(text(use, "name"), ".", "_")
 	})),
-	"drops-falsy-input":     result(eachUse(func(_ int, use object) { use["input"] = without(isFalsy, use["input"]) })),
+	"drops-falsy-input": result(eachUse(func(_ int, use object) { use["input"] = without(isFalsy, use["input"]) })),
+	"drops-null-arguments": result(eachUse(func(_ int, use object) {
+		maps.DeleteFunc(member(use, "input"), func(_ string, v any) bool { return v == nil })
+	})),
+	"parses-texts-in-input": result(eachUse(func(_ int, use object) {
+		for name, v := range member(use, "input") {
+			var parsed any
+			if s, isText := v.(string); isText && json.Unmarshal([]byte(s), &parsed) == nil {
+				member(use, "input")[name] = parsed
+			}
+		}
+	})),
 	"drops-text-beside-use": result(dropTextBesideUse),
 	"drops-use-beside-text": result(func(r object) {
 		if len(ofType(r["content"], "text")) > 0 {
