@@ -35,7 +35,7 @@ var long = harness.Case{
 }
 
 var systemPrompt = check.Check{
-	ID: "system-prompt", Cases: []string{"question"},
+	ID: "system-prompt", Cases: []string{"question", "tuned"},
 	Rule:   "Reports whether the system prompt is passed on",
 	Levels: check.May, Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
 	Cause: "the client may change or omit the system prompt",
