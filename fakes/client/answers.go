@@ -40,14 +40,14 @@ func Script(t server.TB, answers ...any) Handler {
 		mu.Lock()
 		defer mu.Unlock()
 		if asked < len(answers) {
-			t.Errorf("expected %d requests, as the script has answers, found %d", len(answers), asked)
+			t.Errorf("expected as many requests as the script has answers, %d, found %d", len(answers), asked)
 		}
 	})
 	return func(context.Context, map[string]any) (map[string]any, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if asked++; asked > len(answers) {
-			return nil, fmt.Errorf("expected %d requests, as the script has answers, found one more", len(answers))
+			return nil, fmt.Errorf("expected as many requests as the script has answers, %d, found one more", len(answers))
 		}
 		switch answer := answers[asked-1].(type) {
 		case map[string]any:

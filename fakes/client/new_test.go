@@ -94,7 +94,7 @@ func TestTheCauseOfAFailedSampleReachesTheTestOnly(t *testing.T) {
 	srv := researcher(t, server.V20251125)
 	for want, answers := range map[string][]any{
 		"the handler's own cause":            {fmt.Errorf("the handler's own cause")},
-		"expected 0 requests":                {},
+		"as the script has answers, 0, found one more":                {},
 		"is not a valid CreateMessageResult": {map[string]any{"role": "assistant"}},
 		"answer 1 of the script is int":      {7},
 	} {
@@ -140,7 +140,7 @@ func TestAnUnusedAnswerOfAScriptFailsTheTest(t *testing.T) {
 		client.Options{Handler: handler(t), Sampling: client.Script(test, client.Text("a"), client.Text("b"))},
 	)
 	test.end()
-	require.Equal(t, []string{"expected 2 requests, as the script has answers, found 0"}, test.said)
+	require.Equal(t, []string{"expected as many requests as the script has answers, 2, found 0"}, test.said)
 }
 
 // poll is a tool that asks for everything but a sample.

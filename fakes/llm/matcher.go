@@ -52,9 +52,10 @@ func LastUser(text string) Matcher {
 	}, "LastUser(%q)", text), text == "", "matches every request: give it a text, or leave it out")
 }
 
-// System matches if the system prompt contains the text.
+// System matches if the system prompt contains the text. The text must not be empty.
 func System(text string) Matcher {
-	return matcher(func(r *Request) error { return contains("the system prompt", r.System, text) }, "System(%q)", text)
+	return unless(matcher(func(r *Request) error { return contains("the system prompt", r.System, text) }, "System(%q)",
+		text), text == "", "matches every request: give it a text, or leave it out")
 }
 
 // ToolResults matches if the last user turn has n tool results.
@@ -73,7 +74,7 @@ func Turn(n int) Matcher {
 
 // Offers matches if the request offers the tool.
 func Offers(tool string) Matcher {
-	return matcher(func(r *Request) error {
+	return unless(matcher(func(r *Request) error {
 		var names []string
 		for _, t := range r.Tools {
 			names = append(names, t.Name)
@@ -85,7 +86,7 @@ func Offers(tool string) Matcher {
 			return fmt.Errorf("no tools are offered, expected %q", tool)
 		}
 		return fmt.Errorf("the tools offered are %s, expected %q among them", short(strings.Join(names, ", ")), tool)
-	}, "Offers(%q)", tool)
+	}, "Offers(%q)", tool), tool == "", "matches no request: give it the name of a tool")
 }
 
 // Choice matches the tool choice: auto, required, none, "tool:" and a name, or "" if not given.
@@ -100,7 +101,8 @@ func Choice(mode string) Matcher {
 
 // Model matches a request for the model.
 func Model(name string) Matcher {
-	return matcher(func(r *Request) error { return same("the model", r.Model, name) }, "Model(%q)", name)
+	return unless(matcher(func(r *Request) error { return same("the model", r.Model, name) }, "Model(%q)", name),
+		name == "", "matches no request: give it the name of a model")
 }
 
 // Dialect matches the dialect, such as "openai-chat". Those of compatible servers are openai-chat and openai-responses.
