@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/harness/trace/sequence"
@@ -21,17 +24,24 @@ type showCommand struct {
 	Verbose bool   `short:"v" help:"Show the bodies of messages, too."`
 	Case    string `placeholder:"SCENARIO/CASE" help:"Show only this case."`
 	Check   string `placeholder:"ID" help:"Show only the case of a finding, with a mark at what it rests on."`
+	Follow  bool   `short:"f" help:"Go on with what a run or a tap adds, until interrupted."`
 }
 
 func (c *showCommand) Validate() error {
 	if c.Case != "" && c.Check != "" {
 		return errors.New("found --case and --check: use one of them")
 	}
+	if c.Follow && c.Check != "" {
+		return errors.New("found --follow and --check: a finding is of a run that is over")
+	}
 	return nil
 }
 
 // Run shows the traces, through a pager if standard output is a terminal.
-func (c *showCommand) Run(s streams) error {
+func (c *showCommand) Run(ctx context.Context, s streams) error {
+	if c.Follow {
+		return c.follow(ctx, s.out)
+	}
 	files, err := traceFiles(c.Path)
 	if err != nil {
 		return usage(err)
@@ -62,6 +72,49 @@ func (c *showCommand) Run(s streams) error {
 		return usage(fmt.Errorf("--case: %s has no event of %q", c.Path, c.Case))
 	}
 	return nil
+}
+
+// follow shows what the traces have, and what they get, until the context ends. A file that cannot be read yet waits.
+func (c *showCommand) follow(ctx context.Context, out io.Writer) error {
+	if _, err := os.Stat(c.Path); err != nil {
+		return usage(err)
+	}
+	shown, read := map[string][]byte{}, map[string]time.Time{}
+	all := func(string) sequence.Options { return sequence.Options{Case: c.Case} }
+	for {
+		files, _ := traceFiles(c.Path) // none yet
+		for _, file := range files {
+			info, err := os.Stat(file)
+			if err != nil || info.ModTime().Equal(read[file]) {
+				continue
+			}
+			var text bytes.Buffer
+			if _, err := c.show(&text, file, all); err != nil {
+				continue
+			}
+			read[file] = info.ModTime()
+			if _, err := out.Write(fresh(shown[file], text.Bytes())); err != nil {
+				return err
+			}
+			shown[file] = text.Bytes()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// fresh returns the lines of a text from the first one on that an earlier text does not have.
+func fresh(before, now []byte) []byte {
+	for line := range bytes.Lines(before) {
+		if !bytes.HasPrefix(now, line) {
+			break
+		}
+		now = now[len(line):]
+	}
+	return now
 }
 
 // show writes one trace, event by event, and returns how many it showed.

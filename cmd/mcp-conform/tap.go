@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,6 +46,9 @@ func (c *tapCommand) Run(ctx context.Context, s streams, args arguments) error {
 		header.Transport = trace.Stdio
 	}
 	recording := tap.New(header)
+	files := &tapFiles{dir: c.Out, silent: c.NoBodies}
+	stop := files.keep(recording)
+	defer stop()
 	model, err := c.serveModel(recording)
 	if err != nil {
 		return err
@@ -62,7 +64,15 @@ func (c *tapCommand) Run(ctx context.Context, s streams, args arguments) error {
 	if model != nil {
 		model.close()
 	}
-	return c.finish(ctx, recording, s.err, err)
+	stop()
+	written, unwritten := files.finish(recording, s.err)
+	if unwritten != nil {
+		return &exitError{exitHarness, unwritten}
+	}
+	if c.Check && len(written) > 0 && err == nil {
+		return execute(context.WithoutCancel(ctx), append([]string{"check"}, written...), streams{s.err, s.err})
+	}
+	return err
 }
 
 // server returns the server's address, or its command.
@@ -199,71 +209,6 @@ func passLines(ctx context.Context, r *tap.Recording, command []string, s stream
 		return &exitError{exited.ExitCode(), fmt.Errorf("the server exited with status %d", exited.ExitCode())}
 	}
 	return nil
-}
-
-// finish writes the traces, and judges them if that is wanted.
-func (c *tapCommand) finish(ctx context.Context, r *tap.Recording, says io.Writer, ended error) error {
-	var files []string
-	var unwritten []error
-	for _, t := range r.Traces() {
-		tap.Scrub(t, os.Environ())
-		if c.NoBodies {
-			tap.WithoutBodies(t)
-		}
-		tap.Number(t)
-		file, err := writeNew(c.Out, t)
-		if err != nil {
-			unwritten = append(unwritten, err)
-			continue
-		}
-		files = append(files, file)
-		if !t.Whole {
-			fmt.Fprintf(says, "mcp-conform: %s: the last %d events are missing: the session was too long\n", file, t.Dropped)
-		}
-	}
-	if unwritten == nil || files != nil {
-		fmt.Fprintf(says, "mcp-conform: wrote %s\n", orNothing(strings.Join(files, ", ")))
-	}
-	if unwritten != nil {
-		return &exitError{exitHarness, errors.Join(unwritten...)}
-	}
-	if c.Check && len(files) > 0 && ended == nil {
-		return execute(context.WithoutCancel(ctx), append([]string{"check"}, files...), streams{says, says})
-	}
-	return ended
-}
-
-func orNothing(files string) string {
-	if files == "" {
-		return "nothing: no client connected"
-	}
-	return files
-}
-
-// writeNew writes a trace under a name that no file in the folder has: the revision, and a number.
-func writeNew(dir string, t *trace.Trace) (string, error) {
-	name := t.Header.Revision
-	if name == "" {
-		name = "session"
-	}
-	for n := 1; ; n++ {
-		path := filepath.Join(dir, name)
-		if n > 1 {
-			path = fmt.Sprintf("%s-%d", path, n)
-		}
-		path += ".ndjson"
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o644) // of two taps, one gets the name
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("writing %s: %w", path, err)
-		}
-		if err := errors.Join(f.Close(), writeFile(path, t.Write)); err != nil {
-			return "", errors.Join(err, os.Remove(path))
-		}
-		return path, nil
-	}
 }
 
 // freeAddress returns an address of this machine on which nobody listens.

@@ -63,6 +63,13 @@ func (r *Recording) add(e trace.Event) {
 	r.events = append(r.events, e)
 }
 
+// Len returns how many events there are.
+func (r *Recording) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.events)
+}
+
 // Traces returns a trace for each session so far, in the order of their beginnings. A message belongs to the call of
 // a tool that it was exchanged for, a request to the model to the sampling request whose texts it has.
 func (r *Recording) Traces() []*trace.Trace {

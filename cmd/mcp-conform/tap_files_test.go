@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
+
+// started starts the command, and returns the process and what it prints.
+func started(t *testing.T, words ...string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	run := exec.Command("mcp-conform", words...)
+	out, err := run.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, run.Start())
+	watchdog := time.AfterFunc(2*time.Minute, func() { _ = run.Process.Kill() })
+	t.Cleanup(func() {
+		watchdog.Stop()
+		_ = run.Process.Kill()
+		_, _ = io.Copy(io.Discard, out)
+		_ = run.Wait()
+	})
+	return run, bufio.NewScanner(out)
+}
+
+// seen waits for a line that contains a text.
+func seen(t *testing.T, lines *bufio.Scanner, text string) string {
+	t.Helper()
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), text) {
+			return lines.Text()
+		}
+	}
+	require.Failf(t, "the output has ended", "without %q", text)
+	return ""
+}
+
+// A tap that is killed leaves the sessions, which show --follow has shown before.
+func TestAKilledTapLeavesItsTraces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	behind := server.New(t, server.Tool{Name: "tell", Handler: func(s *server.Session) (any, error) {
+		return "a first call", nil
+	}})
+	tapped, said := started(t, "tap", "--out", dir, behind.URL)
+	url := strings.Fields(seen(t, said, "server "))[1]
+	_, shown := started(t, "show", "--follow", dir)
+
+	c, err := client.Connect(t.Context(), client.Options{URL: url, Revision: server.V20251125})
+	require.NoError(t, err)
+	for range 2 {
+		_, err = c.CallTool(t.Context(), "tell", nil)
+		require.NoError(t, err)
+		seen(t, shown, "tools/call")
+		seen(t, shown, "a first call")
+	}
+	require.NoError(t, tapped.Process.Kill())
+	require.Error(t, tapped.Wait())
+
+	out, err := exec.Command("mcp-conform", "show", dir).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, 2, strings.Count(string(out), "a first call"), "%s", out)
+	out, err = exec.Command("mcp-conform", "check", dir).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	_ = c.Close() // the tap is gone
+}
