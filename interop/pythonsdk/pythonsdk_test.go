@@ -4,9 +4,11 @@ package pythonsdk
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/matrix"
 	"github.com/mcp-conform/mcp-conform/interop/need"
@@ -23,24 +25,29 @@ func venv(t *testing.T, name string) string {
 }
 
 // The other scenarios wait for time limits of the SDKs.
-var quick = conformance.Only("declare", "basic", "tool-use", "parallel", "loop", "balance", "cancel", "consent",
-	"provider-errors", "mrtr")
+var quick = []string{"declare", "basic", "tool-use", "parallel", "loop", "balance", "cancel", "consent", "provider-errors",
+	"mrtr"}
 
 func TestClients(t *testing.T) {
 	for _, c := range []struct {
 		name, venv, template, provider string
 		counts                         string
 		column                         matrix.Column
+		more                           []conformance.Option
 	}{
+		{"v1", "v1", "python-sdk", "native", "25 known, 20 not applicable",
+			matrix.Column{Name: "MCP Python SDK 1.x", Version: need.Locked(t, "v1.txt", `(?m)^mcp==(\S+)`)},
+			[]conformance.Option{conformance.In(server.V20251125), conformance.Only(slices.Concat(quick, []string{"tasks", "time/ping*",
+				"transport/repeated*", "malformed/deep-nesting"})...)}},
 		{"v2", "v2", "python-sdk", "native", "35 known, 14 not applicable",
-			matrix.Column{Name: "MCP Python SDK", Version: need.Locked(t, "v2.txt", `(?m)^mcp==(\S+)`)}},
+			matrix.Column{Name: "MCP Python SDK", Version: need.Locked(t, "v2.txt", `(?m)^mcp==(\S+)`)}, nil},
 		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "40 known, 17 not applicable, 22 unsupported",
-			matrix.Column{Name: "FastMCP", Version: need.Locked(t, "fastmcp.txt", `(?m)^fastmcp==(\S+)`)}},
+			matrix.Column{Name: "FastMCP", Version: need.Locked(t, "fastmcp.txt", `(?m)^fastmcp==(\S+)`)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			adapter := filepath.Join("../../cmd/mcp-conform/init", c.template, "adapter.py")
 			client := harness.Command(filepath.Join(venv(t, c.venv), "python"), adapter, "--provider", c.provider)
-			options := []conformance.Option{quick, conformance.Explore(0)}
+			options := append([]conformance.Option{conformance.Only(quick...), conformance.Explore(0)}, c.more...)
 			if c.provider != "native" {
 				client.Has = []string{harness.OneModel}
 			}
