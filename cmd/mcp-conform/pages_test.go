@@ -124,7 +124,7 @@ var (
 
 // notRun are lines of the pages that no test runs: what needs a network or a folder of its own, and what is no command.
 var notRun = regexp.MustCompile(
-	`^(go get|npm install|npx|MCP_CONFORM_CASSETTES=\S+|mcp-conform init (python-sdk|rust|java)) ?|` +
+	`^(go get|npm install|npx|MCP_CONFORM_CASSETTES=\S+|mcp-conform init (python-sdk|rust|java|typescript|go)) ?|` +
 		`^mcp-conform: |^ *[|2^]|^{"mcp-conform":`)
 
 // Each command of the pages runs, on few cases. The built-in client stands in for the clients of the pages, and for npm
