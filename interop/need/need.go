@@ -49,10 +49,11 @@ func missing(t testing.TB, what, install string) {
 }
 
 // TwoCommands types what a newcomer types in an empty folder: mcp-conform init KIND, and mcp-conform run adapter, of
-// some cases. programs is a folder in which the client's runtime is looked for first.
-func TwoCommands(t *testing.T, kind, programs string) {
+// some cases. programs is a folder in which the client's runtime is looked for first. installed are files and folders that
+// are linked into the folder: what a newcomer downloads.
+func TwoCommands(t *testing.T, kind, programs string, installed ...string) {
 	t.Helper()
-	folder, err := filepath.Abs(programs)
+	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,12 @@ func TwoCommands(t *testing.T, kind, programs string) {
 		t.Fatalf("building the command: %v\n%s", err, built)
 	}
 	t.Chdir(t.TempDir())
-	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for _, name := range installed {
+		if err := os.Symlink(filepath.Join(here, name), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", filepath.Join(here, programs)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for _, words := range [][]string{{"init", kind}, {"run", "adapter", "--scenario", "basic/question"}} {
 		if said, err := exec.CommandContext(t.Context(), command, words...).CombinedOutput(); err != nil {
 			t.Fatalf("mcp-conform %s: %v\n%s", strings.Join(words, " "), err, said)

@@ -33,3 +33,8 @@ func TestMalformedRequests(t *testing.T) {
 	need.Baseline(t, adapter(t), "testdata/malformed.yaml", "9 known, 9 not applicable", conformance.Only("malformed"),
 		conformance.Skip("malformed/long-string"))
 }
+
+func TestTwoCommands(t *testing.T) {
+	adapter(t) // what it downloads and compiles is used again
+	need.TwoCommands(t, "rust", ".", "target", "Cargo.lock")
+}

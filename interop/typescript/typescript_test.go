@@ -52,3 +52,8 @@ func TestMalformedRequests(t *testing.T) {
 		})
 	}
 }
+
+func TestTwoCommands(t *testing.T) {
+	installed(t)
+	need.TwoCommands(t, "typescript", ".", "node_modules")
+}
