@@ -139,7 +139,8 @@ func TestAMessageOfFiveMegabytes(t *testing.T) {
 	cut := func(text string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.Replace(b, []byte(text), nil, 1) }
 	}
-	long := func(b []byte) bool { return len(b) > 1<<20 }
+	never, long := func([]byte) bool { return false }, func(b []byte) bool { return len(b) > 1<<20 }
+	result := regexp.MustCompile(`"result":\{.*\}$`)
 	for _, c := range []struct {
 		name    string
 		request func([]byte) []byte
@@ -148,8 +149,15 @@ func TestAMessageOfFiveMegabytes(t *testing.T) {
 		verdict report.Verdict
 		message string
 	}{
-		{"passes", cut("nothing"), func([]byte) bool { return false }, time.Minute, report.Pass, "of 5 MB pass"},
-		{"cut", cut("a longer answer "), func([]byte) bool { return false }, time.Minute, report.Fail, "on the way up"},
+		{"passes", cut("nothing"), never, time.Minute, report.Pass, "of 5 MB pass"},
+		{"cut", cut("a longer answer "), never, time.Minute, report.Fail, "on the way up"},
+		{"refused", func(b []byte) []byte {
+			if long(b) {
+				return result.ReplaceAll(b, []byte(`"error":{"code":-32603,"message":"too large"}}`))
+			}
+			return b
+		}, never, time.Minute, report.Pass, "refused with an error for the server: "},
+		{"no sampling", cut(`"sampling":{}`), never, time.Minute, report.NotApplicable, "no client's sampling"},
 		{"no call arrives", cut("nothing"), func([]byte) bool { return true }, time.Minute, report.Warn, "found none"},
 		{"hangs", cut("nothing"), long, 200 * time.Millisecond, report.Fail, "found neither within"},
 	} {

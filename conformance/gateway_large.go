@@ -27,8 +27,8 @@ var (
 // methodNotFound is the error of a gateway that passes no sampling request at all.
 const methodNotFound = -32601
 
-// largeLimit is how long a message of 5 MB may take.
-const largeLimit = 10 * time.Second
+// largeLimit is how long a message of 5 MB may take: on a busy machine some gateways need seconds.
+const largeLimit = 30 * time.Second
 
 // large is a session with one sample of 5 MB.
 type large struct {
