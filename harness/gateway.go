@@ -114,6 +114,7 @@ func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (
 	defer next.CloseIdleConnections()
 	door := &frontDoor{host: behind.listen(), header: c.gateway.header, next: next, recorded: env.front.RoundTripper(next)}
 	front.HTTP = door.client()
+	front.watchModel()
 	front.URL = "http://" + behind.listen() + c.gateway.path
 	p := &trace.Process{State: trace.Ended}
 	if err := g.ready(ctx, c.gateway.ready); err != nil {

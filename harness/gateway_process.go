@@ -169,7 +169,7 @@ func (g *gatewayProcess) ready(ctx context.Context, limit time.Duration) error {
 	ticker := time.NewTicker(askAgain)
 	defer ticker.Stop()
 	for {
-		req, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+g.behind.listen()+"/", nil)
+		req, err := http.NewRequestWithContext(limited, http.MethodOptions, "http://"+g.behind.listen()+"/", nil)
 		if err != nil {
 			return err
 		}

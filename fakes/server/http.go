@@ -41,7 +41,13 @@ func (s *Server) Handler() http.Handler {
 		defer s.reportPanic()
 		s.serve(w, r)
 	})
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodOptions { // asks what is here: no message, and not recorded
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // reportPanic records a panic of the server before it breaks the connection: net/http would hide it, and the client
