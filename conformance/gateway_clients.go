@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // gatewayClients: several clients at once have their own capabilities, requests and answers.
@@ -60,7 +61,7 @@ func (s *Suite) together(ctx context.Context, revision server.Revision) (*report
 		for _, name := range order {
 			cases = append(cases, harness.Case{ID: gatewayScenario + "/" + name, Handler: o.handler(name)})
 		}
-		if err := s.playAlone(ctx, through, revision, cases); err != nil {
+		if _, err := s.playAlone(ctx, through, revision, cases); err != nil {
 			return nil, err
 		}
 		sessions = append(sessions, o)
@@ -229,10 +230,11 @@ func gatewayResult(check string, revision server.Revision, verdict report.Verdic
 		Level: report.Robust, Verdict: verdict, Message: message, Evidence: []report.Evidence{}}
 }
 
-// playAlone plays cases with a client through the gateway, in a session whose trace nobody judges.
+// playAlone plays cases with a client through the gateway, in a session of its own. The trace is nil if the context has
+// ended.
 func (s *Suite) playAlone(
 	ctx context.Context, through harness.Client, revision server.Revision, cases []harness.Case,
-) error {
+) (*trace.Trace, error) {
 	runner := s.runner(revision, 1)
 	runner.Client, runner.Contained, runner.Progress = through, nil, nil
 	return runner.One(ctx, cases)

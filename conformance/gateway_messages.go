@@ -59,7 +59,7 @@ type legJudge struct {
 func (j *legJudge) add(f *finding) { j.found = append(j.found, f) }
 
 // calm are the scenarios in which nothing breaks the session: there no message may be lost.
-var calm = jsonvalue.Set("basic tool-use parallel loop consent mrtr provider-errors client-loop")
+var calm = jsonvalue.Set("basic tool-use parallel loop consent mrtr provider-errors client-loop gateway")
 
 // isCalm reports whether nothing that happens to a request may end it.
 func (j *legJudge) isCalm(r *legRequest) bool {

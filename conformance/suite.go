@@ -77,8 +77,12 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	if s.Keep != "" && err == nil {
 		err = s.keepFailing(ctx, rs)
 	}
-	rs = s.ofGateway(rs, traces)
-	if s.Direct != nil && err == nil && ctx.Err() == nil {
+	if s.Direct == nil || err != nil || ctx.Err() != nil {
+		return s.ofGateway(rs, traces), traces, err
+	}
+	unusual, err := s.sayUnusual(ctx, revisionsOf(rs))
+	rs = s.ofGateway(rs, slices.Concat(traces, unusual))
+	if err == nil {
 		err = s.addAlone(ctx, rs)
 		s.addReproduce(rs)
 	}

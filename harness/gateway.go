@@ -72,13 +72,12 @@ func (c *Client) Through(run func(context.Context, Env) error) (Client, bool) {
 	return other, true
 }
 
-// One plays cases in one session, in real time. What they found out they keep themselves.
-func (r *Runner) One(ctx context.Context, cases []Case) error {
+// One plays cases in one session, in real time. The trace is nil if the context has ended.
+func (r *Runner) One(ctx context.Context, cases []Case) (*trace.Trace, error) {
 	if err := r.Client.check(); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := r.session(ctx, cases, func() {})
-	return err
+	return r.session(ctx, cases, func() {})
 }
 
 // checkGateway returns an error for a command that does not say where the server is.

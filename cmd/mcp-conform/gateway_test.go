@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -29,10 +30,12 @@ func myGateway() error {
 			return bytes.ReplaceAll(body, []byte(`"sampling":{"tools":{}}`), []byte(`"roots":{}`))
 		}
 	}
-	if bug == "first-capabilities" {
-		edit = firstCapabilities()
-	}
 	switch bug {
+	case "first-capabilities":
+		edit = firstCapabilities()
+	case "drops-error-data":
+		data := regexp.MustCompile(`,?"data":("[^"]*"|\d+|\{"list".*?\]?,"reason":"busy"\})`)
+		edit = func(body []byte) []byte { return data.ReplaceAll(body, nil) }
 	case "exits":
 		fmt.Fprintln(os.Stderr, "no such setting")
 		os.Exit(3)
@@ -63,9 +66,7 @@ func myGateway() error {
 			fmt.Fprint(w, "<html>Welcome</html>")
 		case bug == "login" && r.Header.Get("X-Key") != "k=1":
 			w.WriteHeader(http.StatusUnauthorized)
-		case r.URL.Path == "/":
-			http.NotFound(w, r)
-		case r.URL.Path == "/mcp" || bug == "":
+		case r.URL.Path == "/mcp" || bug == "": // and for every path, as many proxies do
 			proxy.ServeHTTP(w, r)
 		default:
 			http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)

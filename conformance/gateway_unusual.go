@@ -1,0 +1,125 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+)
+
+// gatewayUnusual names a session with what the protocol allows and the built-in client never says: errors with data,
+// unknown members, a block alone and in an array, numbers beyond float64. Its messages are compared as all others are.
+const gatewayUnusual = "unusual"
+
+// unusualResults are results of a client. Those with an array are not for revisions before 2025-11-25.
+var unusualResults = []string{
+	`{"role":"assistant","model":"m","stopReason":"a reason of its own","content":{"type":"text","text":"A <b>&amp; “ü” 🗼",
+		"annotations":{"audience":["user"],"priority":0.25},"_meta":{"example.com/block":1}},
+		"_meta":{"example.com/cost":0.1,"example.com/n":9007199254740993},"x-usage":{"Tokens":9007199254740993,"none":null}}`,
+	`{"role":"assistant","model":"","content":{"type":"text","text":""}}`,
+	`{"role":"assistant","model":"m","stopReason":"endTurn","content":[{"type":"text","text":"one block in an array"}]}`,
+	`{"role":"assistant","model":"m","stopReason":"endTurn","content":[{"type":"text","text":"the same"},
+		{"type":"text","text":"the same"}]}`,
+}
+
+// unusualErrors are errors of a client: for revisions in which it sends some.
+var unusualErrors = []*client.Error{
+	{Code: -1, Message: "Nö: a person said “no”", Data: json.RawMessage(`{"reason":"busy","list":[1,"1",null,{}]}`)},
+	{Code: 4711, Message: "later", Data: json.RawMessage(`"in a minute"`)},
+	{Code: -32602, Message: "", Data: json.RawMessage(`9007199254740993`)},
+}
+
+// unusualParams are added to the params of a sampling request, unusualArguments are those of the call.
+const (
+	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740993},"x-unknown":{"Deep":[[{"n":null}]]},
+		"metadata":{"id":9007199254740993,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή","Upper":1,"upper":2,"empty":{},"null":null}}`
+	unusualArguments = `{"n":9007199254740993,"none":null,"flag":false,"Nested":{"a":[1,"1",1.0]},"text":"\u2028 \ud83d\uddfc"}`
+	unusualBlock     = `{"type":"text","text":"done","annotations":{"priority":1},"_meta":{"example.com/b":true}}`
+)
+
+// sayUnusual plays the session in each revision, and returns the traces.
+func (s *Suite) sayUnusual(ctx context.Context, revisions []string) ([]*trace.Trace, error) {
+	var traces []*trace.Trace
+	for _, revision := range revisions {
+		through, ok := s.Client.Through(runUnusual)
+		if !ok {
+			return nil, nil
+		}
+		one := harness.Case{ID: gatewayScenario + "/" + gatewayUnusual, Handler: handleUnusual}
+		t, err := s.playAlone(ctx, through, server.Revision(revision), []harness.Case{one})
+		if err != nil {
+			return nil, err
+		}
+		traces = append(traces, t)
+	}
+	return traces, nil
+}
+
+// runUnusual is the client: it gives its answers in turns.
+func runUnusual(ctx context.Context, env harness.Env) error {
+	asked := 0
+	answer := func(context.Context, map[string]any) (map[string]any, error) {
+		n := asked
+		asked++
+		if results := resultsIn(env.Revision); n < len(results) {
+			return jsonvalue.ReadObject([]byte(results[n]))
+		} else if n -= len(results); n < len(unusualErrors) {
+			return nil, unusualErrors[n]
+		}
+		return nil, fmt.Errorf("asked %d times", asked)
+	}
+	c, err := client.Connect(ctx, client.Options{URL: env.URL, HTTP: env.HTTP, Launch: env.Launch, Revision: env.Revision,
+		Capabilities: env.Declare, Sampling: answer})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	tool, err := ownTool(ctx, c, gatewayUnusual)
+	if err != nil {
+		return err
+	}
+	arguments, err := jsonvalue.ReadObject([]byte(unusualArguments))
+	if err != nil {
+		return err
+	}
+	_, err = c.CallTool(ctx, tool, arguments)
+	return err
+}
+
+func resultsIn(r server.Revision) []string {
+	if r < server.V20251125 {
+		return unusualResults[:2]
+	}
+	return unusualResults
+}
+
+// handleUnusual is the server: it asks for each of the answers.
+func handleUnusual(s *server.Session) (any, error) {
+	if !s.Declares("sampling") {
+		return "nothing to ask", nil
+	}
+	turns := len(resultsIn(s.Revision()))
+	if s.Revision() < server.V20260728 { // since then a client that refuses sends nothing
+		turns += len(unusualErrors)
+	}
+	for n := range turns {
+		params, err := jsonvalue.ReadObject(jsonvalue.Marshal(s.Ask(fmt.Sprintf("Unusual question %d: “ü” 🗼?", n+1))))
+		if err != nil {
+			return nil, err
+		}
+		more, err := jsonvalue.ReadObject([]byte(unusualParams))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(params, more)
+		_, _ = s.Sample(params) // what came back is in the trace
+	}
+	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock)},
+		StructuredContent: json.RawMessage(unusualArguments)}, nil
+}
