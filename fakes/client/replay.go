@@ -205,8 +205,8 @@ func (p *player) begin(ctx context.Context, call *playedCall) context.Context {
 func (p *player) make(ctx context.Context, call *playedCall) {
 	defer close(call.done)
 	defer call.cancel()
-	params, err := jsonvalue.ReadObject(call.Params)
-	if err != nil || params == nil {
+	params, err := asWritten(call.Params)
+	if err != nil {
 		params = map[string]any{}
 	}
 	result, err := p.client.call(ctx, call.Method, params)
@@ -237,6 +237,24 @@ func (p *player) make(ctx context.Context, call *playedCall) {
 	default:
 		p.differ(call, "the server responded, which it did not then", true)
 	}
+}
+
+// asWritten reads an object and keeps what its members hold in the order in which it was written: a server may show it.
+func asWritten(raw json.RawMessage) (map[string]any, error) {
+	o, err := jsonvalue.ReadObject(raw)
+	var members map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(raw, &members)
+	}
+	for name, value := range o {
+		switch value.(type) {
+		case map[string]any, []any:
+			if name != "_meta" { // which gets more members
+				o[name] = members[name]
+			}
+		}
+	}
+	return o, err
 }
 
 // failed takes a request without a response: the client canceled it, as it did then, or the server cannot be reached,
@@ -346,7 +364,7 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 	if ask.Error != nil && json.Unmarshal(ask.Error, &refused) == nil {
 		return nil, &refused
 	}
-	result, err := jsonvalue.ReadObject(ask.Result)
+	result, err := asWritten(ask.Result)
 	if err != nil {
 		return nil, &Error{Code: CodeInternal, Message: "replay: the recorded answer is not an object"}
 	}
