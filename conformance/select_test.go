@@ -161,9 +161,9 @@ func TestARevisionPlaysItsOwnCases(t *testing.T) {
 		cases, _ := chosen(t, revision, nil, nil)
 		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated",
 			"basic/empty", "basic/failing", "basic/ids",
-			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/assistant-first",
+			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/asked-again", "basic/assistant-first",
 			"basic/assistant-last", "basic/image", "basic/audio", "basic/image-later", "basic/extras",
-			"basic/context", "basic/thinking"}, cases[:19],
+			"basic/context", "basic/thinking"}, cases[:20],
 			"the revision has no tools and no arrays")
 		var scenarios []string
 		for _, id := range cases {

@@ -17,12 +17,9 @@ var maxTokens = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		compared := 0
 		for _, r := range e.Rounds {
-			limit := limitOf(e, r)
-			if limit <= 0 {
-				continue
-			}
 			for _, x := range r.Model {
-				if x.Request == nil {
+				limit := limitOf(e, r, x)
+				if x.Request == nil || limit <= 0 {
 					continue
 				}
 				if got := x.Request.MaxTokens; got == nil || *got > limit {
@@ -38,11 +35,11 @@ var maxTokens = check.Check{
 	},
 }
 
-// limitOf returns the limit of a round. Of concurrent requests, the wire may not tell which one a model request is for:
-// then the largest counts. Invalid limits are 0.
-func limitOf(e *evidence.Case, r *evidence.Round) int64 {
+// limitOf returns the limit of a round for a request to the model. Of concurrent requests, the wire may not tell which
+// one it is for: then the largest counts. Invalid limits are 0.
+func limitOf(e *evidence.Case, r *evidence.Round, x *evidence.Exchange) int64 {
 	rounds := e.Rounds
-	if alone(e, r) {
+	if alone(e, r) || isOnlyFor(e, r, x) {
 		rounds = []*evidence.Round{r}
 	}
 	limit := int64(0)
@@ -55,6 +52,16 @@ func limitOf(e *evidence.Case, r *evidence.Round) int64 {
 		return 0
 	}
 	return limit
+}
+
+// isOnlyFor reports whether a request to the model says what a round asked last, and not what another round did.
+func isOnlyFor(e *evidence.Case, r *evidence.Round, x *evidence.Exchange) bool {
+	for _, one := range e.Rounds {
+		if one.Params == nil || one.Params.LastText() == "" || x.Says(one.Params.LastText()) != (one == r) {
+			return false
+		}
+	}
+	return true
 }
 
 func aboveLimit(r *evidence.Round, x *evidence.Exchange, limit int64) check.Verdict {

@@ -1,12 +1,14 @@
 package always
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 var oneModelCall = check.Check{
@@ -14,11 +16,11 @@ var oneModelCall = check.Check{
 	Rule:       "One sampling request costs one completed model call",
 	Levels:     check.Robust,
 	ServerLoop: true,
-	Cause: "the client continues a truncated answer by itself, asks a second model to check the first, or asks again " +
-		"with tools",
+	Cause: "the client continues a truncated answer by itself, asks a second model to check the first, asks again with " +
+		"tools, or answers from a cache that looks at the messages only",
 	Fix: "Call the model once for each sampling request. Leave it to the server to ask for more.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		if v := uncalled(e); v != nil {
+		if v := cmp.Or(uncalled(e), fromCache(e)); v != nil {
 			return *v
 		}
 		asked, all := 0, 0
@@ -67,6 +69,28 @@ func uncalled(e *evidence.Case) *check.Verdict {
 		}
 	}
 	return nil
+}
+
+// fromCache returns the verdict for a result without a call that is the one of another request, with another system
+// prompt, other tools or another tool choice.
+func fromCache(e *evidence.Case) *check.Verdict {
+	for i, r := range e.Rounds {
+		if r.Result() == nil || len(r.Model) > 0 || r.Params == nil {
+			continue
+		}
+		for _, before := range e.Rounds[:i] {
+			if before.Result() != nil && len(before.Model) > 0 && before.Params != nil &&
+				jsonvalue.Same(before.Result().Result, r.Result().Result) && differ(before.Params, r.Params) {
+				return check.Instead(check.Fail("sampling request %d: expected a model call, as it is not the same as request "+
+					"%d; found none, and the result of that request", r.N, before.N).At(r.Asked).ShowResult(r.Result()))
+			}
+		}
+	}
+	return nil
+}
+
+func differ(a, b *dialect.Request) bool {
+	return a.System != b.System || a.ToolChoice != b.ToolChoice || len(a.Tools) != len(b.Tools)
 }
 
 // asksForOthers reports whether the client asked the model for a sampling request.

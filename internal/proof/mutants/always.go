@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -35,6 +36,32 @@ var alwaysEdits = edits{
 			p["maxTokens"] = json.Number("8192")
 		}
 	}),
+	"shares-max-tokens": func(*Wire) Edit {
+		var latest atomic.Value
+		return Edit{Asked: func(s *Sample) {
+			if n, ok := s.Asked["maxTokens"].(json.Number); ok {
+				latest.Store(n)
+			}
+		}, ModelRequest: func(body object) {
+			for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
+				if body[name] != nil && latest.Load() != nil {
+					body[name] = latest.Load()
+				}
+			}
+		}}
+	},
+	"caches-by-messages": func(*Wire) Edit {
+		var kept sync.Map
+		return Edit{Asked: func(s *Sample) {
+			if result, found := kept.Load(Key(s.Asked["messages"])); found {
+				s.Answer(copyOf(result.(object)))
+			}
+		}, Answered: func(s *Sample) {
+			if s.Result != nil {
+				kept.LoadOrStore(Key(s.Asked["messages"]), copyOf(s.Result))
+			}
+		}}
+	},
 	"no-limit-later": just(Edit{ModelRequest: func(body object) {
 		if hasAssistant(body) {
 			unset("max_tokens", "max_completion_tokens", "max_output_tokens")(body)

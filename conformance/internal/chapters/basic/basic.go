@@ -21,8 +21,8 @@ var Scenario = story.Retold(check.Scenario{
 	Purpose:   "one question and its answer, with everything that a question can have",
 	Revisions: server.AllRevisions(),
 	Cases: []harness.Case{
-		question, truncated, empty, failing, ids, long, tuned, hinted, turns, assistantFirst, assistantLast, blocks,
-		image, audio, imageLater, extras, meta, inContext, thinking,
+		question, truncated, empty, failing, ids, long, tuned, hinted, turns, askedAgain, assistantFirst, assistantLast,
+		blocks, image, audio, imageLater, extras, meta, inContext, thinking,
 	},
 	Checks: []check.Check{
 		answered, stopReason, systemPrompt, parameters, parametersHarmless,

@@ -48,6 +48,24 @@ var (
 	}, llm.When().Reply(llm.Text(" blue.")))
 )
 
+// The server asks the same twice, with another system prompt: the model says something else then.
+var askedAgain = harness.Case{
+	ID: "basic/asked-again",
+	Handler: func(s *server.Session) (any, error) {
+		ask := s.Ask("How do I greet a friend here?")
+		if _, err := s.Sample(ask); err != nil {
+			return nil, err
+		}
+		again := *ask
+		again.SystemPrompt += " The user is in Norway."
+		return s.Sample(&again)
+	},
+	Script: func(string) []*llm.Rule {
+		return []*llm.Rule{llm.When().Reply(llm.Text("Say hello.")).Times(1),
+			llm.When().Reply(llm.Text("Say hei."))}
+	},
+}
+
 // Text returns a message with one text.
 func Text(role, said string) server.SamplingMessage {
 	return server.SamplingMessage{Role: role, Content: server.Text(said)}

@@ -130,12 +130,15 @@ func LockerQuestion(n int) string { return fmt.Sprintf("What opens locker number
 // LockerAnswer is exported for the tests, which are in a package of their own.
 func LockerAnswer(n int) string { return fmt.Sprintf("It opens with the code %d.", 4096+37*n) }
 
-// Sixteen questions, each in a conversation of its own, are in flight together.
+// Sixteen questions, each in a conversation of its own, are in flight together. Each has a limit of its own, and is
+// answered by a model of its own.
 var allAtOnce = harness.Case{ID: "loop/sixteen-at-once", Barrier: true,
 	Handler: func(s *server.Session) (any, error) {
 		asks := make([]any, AtOnce)
 		for i := range asks {
-			asks[i] = s.Ask(LockerQuestion(i + 1))
+			ask := s.Ask(LockerQuestion(i + 1))
+			ask.MaxTokens = 100 * (i + 1)
+			asks[i] = ask
 		}
 		for _, answer := range s.SampleAll(asks...) {
 			if answer.Err != nil {
@@ -147,7 +150,8 @@ var allAtOnce = harness.Case{ID: "loop/sixteen-at-once", Barrier: true,
 	Script: func(mark string) []*llm.Rule {
 		var rules []*llm.Rule
 		for n := 1; n <= AtOnce; n++ {
-			rules = append(rules, llm.When(conversation(mark, n)).Reply(llm.Text(LockerAnswer(n))))
+			rules = append(rules, llm.When(conversation(mark, n)).Reply(llm.Text(LockerAnswer(n))).
+				Model(fmt.Sprintf("scripted-model-%d", n)))
 		}
 		return rules
 	}}
