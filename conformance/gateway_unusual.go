@@ -37,10 +37,12 @@ var unusualErrors = []*client.Error{
 
 // unusualParams are added to the params of a sampling request, unusualArguments are those of the call.
 const (
-	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740991},"x-unknown":{"Deep":[[{"n":null}]]},
-		"metadata":{"id":9007199254740991,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή","Upper":1,"upper":2,"empty":{},"null":null}}`
-	unusualArguments = `{"n":9007199254740991,"none":null,"flag":false,"Nested":{"a":[1,"1",1.0]},"text":"\u2028 \ud83d\uddfc"}`
-	unusualBlock     = `{"type":"text","text":"done","annotations":{"priority":1},"_meta":{"example.com/b":true}}`
+	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740991},
+		"x-unknown":{"Deep":[[{"n":null}]]},"metadata":{"id":9007199254740991,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή",
+		"Upper":1,"upper":2,"empty":{},"null":null}}`
+	unusualArguments = `{"n":9007199254740991,"none":null,"flag":false,"Nested":{"a":[1,"1",1.0]},
+		"text":"\u2028 \ud83d\uddfc"}`
+	unusualBlock = `{"type":"text","text":"done","annotations":{"priority":1},"_meta":{"example.com/b":true}}`
 )
 
 // sayUnusual plays the session in each revision, and returns the traces.

@@ -93,10 +93,10 @@ func TestResearch(t *testing.T) {
 func TestTheCauseOfAFailedSampleReachesTheTestOnly(t *testing.T) {
 	srv := researcher(t, server.V20251125)
 	for want, answers := range map[string][]any{
-		"the handler's own cause":            {fmt.Errorf("the handler's own cause")},
-		"as the script has answers, 0, found one more":                {},
-		"is not a valid CreateMessageResult": {map[string]any{"role": "assistant"}},
-		"answer 1 of the script is int":      {7},
+		"the handler's own cause":                      {fmt.Errorf("the handler's own cause")},
+		"as the script has answers, 0, found one more": {},
+		"is not a valid CreateMessageResult":           {map[string]any{"role": "assistant"}},
+		"answer 1 of the script is int":                {7},
 	} {
 		test := &failures{}
 		c := client.New(test, client.Options{URL: srv.URL, Sampling: client.Script(test, answers...)})

@@ -9,7 +9,8 @@ import (
 )
 
 func TestAReplayedAnswerKeepsItsOrder(t *testing.T) {
-	const answer = `{"_meta":{"n":9007199254740993},"action":"accept","content":{"name":"x","check":true,"list":[{"b":1,"a":2}]}}`
+	const answer = `{"_meta":{"n":9007199254740993},"action":"accept",` +
+		`"content":{"name":"x","check":true,"list":[{"b":1,"a":2}]}}`
 	o, err := asWritten([]byte(answer))
 	require.NoError(t, err)
 	require.Equal(t, answer, string(jsonvalue.Marshal(o)))

@@ -81,9 +81,11 @@ func TestRulesThatNeverOrAlwaysApplyAreErrors(t *testing.T) {
 			LastUser("")).Reply(),
 		`has the matcher System(""), which matches every request: give it a text, or leave it out`: When(
 			System("")).Reply(),
+
 		`has the matcher Offers(""), which matches no request: give it the name of a tool`: When(Offers("")).Reply(),
 		`has the matcher Model(""), which matches no request: give it the name of a model`: When(Model("")).Reply(),
-		`has the stop reason "maxtokens": did you mean "maxTokens"?`:                       When().Reply().StopReason("maxtokens"),
+
+		`has the stop reason "maxtokens": did you mean "maxTokens"?`: When().Reply().StopReason("maxtokens"),
 	} {
 		require.EqualError(t, rule.Validate(), want)
 	}

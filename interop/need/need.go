@@ -49,8 +49,8 @@ func missing(t testing.TB, what, install string) {
 }
 
 // TwoCommands types what a newcomer types in an empty folder: mcp-conform init KIND, and mcp-conform run adapter, of
-// some cases. programs is a folder in which the client's runtime is looked for first. installed are files and folders that
-// are linked into the folder: what a newcomer downloads.
+// some cases. programs is a folder in which the client's runtime is looked for first. installed are files and folders
+// that are linked into the folder: what a newcomer downloads.
 func TwoCommands(t *testing.T, kind, programs string, installed ...string) {
 	t.Helper()
 	here, err := os.Getwd()

@@ -25,8 +25,8 @@ func venv(t *testing.T, name string) string {
 }
 
 // The other scenarios wait for time limits of the SDKs.
-var quick = []string{"declare", "basic", "tool-use", "parallel", "loop", "balance", "cancel", "consent", "provider-errors",
-	"mrtr"}
+var quick = []string{"declare", "basic", "tool-use", "parallel", "loop", "balance", "cancel", "consent",
+	"provider-errors", "mrtr"}
 
 func TestClients(t *testing.T) {
 	for _, c := range []struct {
@@ -37,8 +37,8 @@ func TestClients(t *testing.T) {
 	}{
 		{"v1", "v1", "python-sdk", "native", "25 known, 20 not applicable",
 			matrix.Column{Name: "MCP Python SDK 1.x", Version: need.Locked(t, "v1.txt", `(?m)^mcp==(\S+)`)},
-			[]conformance.Option{conformance.In(server.V20251125), conformance.Only(slices.Concat(quick, []string{"tasks", "time/ping*",
-				"transport/repeated*", "malformed/deep-nesting"})...)}},
+			[]conformance.Option{conformance.In(server.V20251125), conformance.Only(slices.Concat(quick,
+				[]string{"tasks", "time/ping*", "transport/repeated*", "malformed/deep-nesting"})...)}},
 		{"v2", "v2", "python-sdk", "native", "35 known, 14 not applicable",
 			matrix.Column{Name: "MCP Python SDK", Version: need.Locked(t, "v2.txt", `(?m)^mcp==(\S+)`)}, nil},
 		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "40 known, 17 not applicable, 22 unsupported",
