@@ -55,8 +55,8 @@ func (s *Suite) sayUnusual(ctx context.Context, revisions []string) ([]*trace.Tr
 		}
 		one := harness.Case{ID: gatewayScenario + "/" + gatewayUnusual, Handler: handleUnusual}
 		t, err := s.playAlone(ctx, through, server.Revision(revision), []harness.Case{one})
-		if err != nil {
-			return nil, err
+		if err != nil || t == nil {
+			return traces, err
 		}
 		traces = append(traces, t)
 	}
