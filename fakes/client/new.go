@@ -18,7 +18,7 @@ import (
 
 // New connects to the server under test, and closes the connection at the end of the test. The test fails if the client
 // cannot connect, if an answer is not valid by the schema, which the server then does not see, and for each answer that
-// failed with another error than an [*Error], such as that of [Decline].
+// failed with another error than an [*Error], such as that of [Decline], unless the request or its call was cancelled.
 //
 // A server that the test starts must end after the client: use t.Cleanup(srv.Close) instead of defer.
 func New(t server.TB, o Options) *Client {
@@ -36,7 +36,7 @@ func New(t server.TB, o Options) *Client {
 		}
 		for i, s := range c.Samples() {
 			var told *Error
-			if s.Err != nil && !errors.As(s.Err, &told) {
+			if s.Err != nil && !s.cancelled && !errors.As(s.Err, &told) {
 				t.Errorf("request %d of the server, %s: %v", i+1, s.Method, s.Err)
 			}
 		}
@@ -59,6 +59,8 @@ type Sample struct {
 	Err error
 	// Took is the time from the request to the answer.
 	Took time.Duration
+
+	cancelled bool // by the server, or with its call
 }
 
 // journal holds what the server asked of a client of [New]. It is guarded by Client.mu.
@@ -106,7 +108,8 @@ func (c *Client) respond(ctx context.Context, method string, raw json.RawMessage
 			err = fmt.Errorf("the answer is not a valid CreateMessageResult of %s: %w", revision, err)
 		}
 	}
-	s := Sample{Method: method, Params: raw, Result: result, Err: err, Took: time.Since(began)}
+	s := Sample{Method: method, Params: raw, Result: result, Err: err, Took: time.Since(began),
+		cancelled: ctx.Err() != nil}
 	if err != nil {
 		s.Result = nil
 	}

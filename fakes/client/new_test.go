@@ -123,6 +123,23 @@ func TestTheCauseOfAFailedSampleReachesTheTestOnly(t *testing.T) {
 	require.Contains(t, test.said[0], "set Options.URL, Handler, Conn or Launch")
 }
 
+func TestAnAnswerThatACancelEndedDoesNotFailTheTest(t *testing.T) {
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		srv, test := researcher(t, revision), &failures{}
+		ctx, cancel := context.WithCancel(t.Context())
+		c := client.New(test, client.Options{URL: srv.URL,
+			Sampling: func(ctx context.Context, _ map[string]any) (map[string]any, error) {
+				cancel()
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}})
+		_, err := c.CallTool(ctx, "research", nil)
+		require.ErrorIs(t, err, client.ErrAbandoned)
+		test.end()
+		require.Empty(t, test.said)
+	}
+}
+
 // In 2026-07-28 a call fails with the sample: its error has the cause, which the server does not see.
 func TestTheErrorOfACallWrapsTheCause(t *testing.T) {
 	srv, test, cause := researcher(t, server.V20260728), &failures{}, errors.New("the handler's own cause")
