@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -34,5 +35,25 @@ func TestEveryConfigurationOfInitIsValid(t *testing.T) {
 		clients, err := readConfig(path)
 		require.NoError(t, err)
 		require.NotEmpty(t, clients, kind)
+	}
+}
+
+func TestEverySDKOfInitSaysWhatToInstall(t *testing.T) {
+	for kind, install := range map[string]string{
+		"python-sdk": "pip install mcp openai anthropic", "fastmcp": "pip install 'fastmcp[openai,anthropic,gemini]'",
+		"typescript": "npm install @modelcontextprotocol/client", "rust": "install Rust", "java": "install Java",
+	} {
+		t.Chdir(t.TempDir())
+		t.Setenv("PATH", t.TempDir()) // neither runtimes nor packages
+		require.NoError(t, (&initCommand{Kind: kind, Dir: "."}).Run(streams{out: io.Discard, err: io.Discard}))
+		clients, err := readConfig(configName)
+		require.NoError(t, err)
+		for _, c := range clients.Clients {
+			var out, said bytes.Buffer
+			require.Equal(t, exitUsage, run(t.Context(), []string{"run", c.Key.(string)}, streams{out: &out, err: &said}), kind)
+			require.Contains(t, said.String(), "to install what it needs: ", kind)
+			require.Contains(t, said.String(), install, kind)
+			require.Empty(t, out.String(), "nothing is played")
+		}
 	}
 }
