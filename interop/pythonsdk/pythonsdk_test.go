@@ -3,6 +3,7 @@
 package pythonsdk
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -14,10 +15,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
+func TestMain(m *testing.M) {
+	if err := os.Setenv("PYTHONDONTWRITEBYTECODE", "1"); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
 // venv returns the folder with the programs of a virtual environment, which NAME.txt locks.
 func venv(t *testing.T, name string) string {
 	t.Helper()
-	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
 	folder := filepath.Join(".venv-"+name, "bin")
 	need.File(t, folder, "in interop/pythonsdk: python3 -m venv .venv-"+name+" && .venv-"+name+
 		"/bin/pip install --no-deps --require-hashes -r "+name+".txt")
@@ -39,17 +46,18 @@ func TestClients(t *testing.T) {
 		also                           []string // cases beside the quick ones
 		in                             []server.Revision
 	}{
-		{"v1", "v1", "python-sdk", "native", "25 known, 20 not applicable",
+		{"v1", "v1", "python-sdk", "native", "28 known, 21 not applicable",
 			matrix.Column{Name: "MCP Python SDK 1.x", Version: need.Locked(t, "v1.txt", `(?m)^mcp==(\S+)`)},
 			slices.Concat(odd, []string{"tasks", "time/ping*"}), []server.Revision{server.V20251125}},
-		{"v2", "v2", "python-sdk", "native", "35 known, 14 not applicable",
+		{"v2", "v2", "python-sdk", "native", "47 known, 16 not applicable",
 			matrix.Column{Name: "MCP Python SDK", Version: need.Locked(t, "v2.txt", `(?m)^mcp==(\S+)`)},
 			slices.Concat(odd, []string{"transport/lost-session", "transport/rare-events"}), nil},
-		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "40 known, 17 not applicable, 22 unsupported",
+		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "44 known, 18 not applicable, 22 unsupported",
 			matrix.Column{Name: "FastMCP", Version: need.Locked(t, "fastmcp.txt", `(?m)^fastmcp==(\S+)`)},
 			[]string{"transport/repeated*", "transport/lost-session", "transport/rare-events"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they mostly wait
 			adapter := filepath.Join("../../cmd/mcp-conform/init", c.template, "adapter.py")
 			client := harness.Command(filepath.Join(venv(t, c.venv), "python"), adapter, "--provider", c.provider)
 			options := []conformance.Option{conformance.Only(slices.Concat(quick, c.also)...), conformance.Explore(0),
