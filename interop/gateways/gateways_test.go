@@ -45,15 +45,16 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 64}}},
 	} {
 		t.Run(c.recipe, func(t *testing.T) {
+			t.Parallel() // they mostly wait
 			need.Program(t, "node", "install Node.js 20 or later")
 			need.File(t, c.programs, install[c.programs])
 			programs, err := filepath.Abs(c.programs)
 			require.NoError(t, err)
-			t.Setenv("PATH", programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+			path := "PATH=" + programs + string(os.PathListSeparator) + os.Getenv("PATH")
 			dir := t.TempDir()
 			for _, words := range [][]string{{"init", c.recipe}, {"run", "--all", "--strict", "--out", "out/{name}"}} {
 				run := exec.CommandContext(t.Context(), command, words...)
-				run.Dir = dir
+				run.Dir, run.Env = dir, append(os.Environ(), path)
 				said, err := run.CombinedOutput()
 				require.NoError(t, err, "%s", said)
 			}
