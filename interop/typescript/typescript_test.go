@@ -32,7 +32,6 @@ func TestClients(t *testing.T) {
 			"4 known, 69 not applicable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // they mostly wait
 			need.Baseline(t, harness.Command(c.argv...), "testdata/"+c.file, c.counts, c.scenarios)
 		})
 	}
@@ -48,7 +47,6 @@ func TestMalformedRequests(t *testing.T) {
 		{"v2.mjs", "v2-malformed.yaml", "5 known, 9 not applicable"},
 	} {
 		t.Run(c.script, func(t *testing.T) {
-			t.Parallel()
 			need.Baseline(t, harness.Command("node", c.script), "testdata/"+c.file, c.counts,
 				conformance.Only("malformed"), conformance.Skip("malformed/long-string"))
 		})
