@@ -3,10 +3,12 @@ package conformance
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -36,22 +38,37 @@ func (s *Suite) ofGateway(rs *report.Results, traces []*trace.Trace) *report.Res
 	return judgeGateway(s.Direct, rs, traces)
 }
 
-// addAlone adds the results of a gateway that sessions of their own show: with several clients, and large messages.
+// addAlone adds the results of a gateway that sessions of their own show: with several clients, with large messages,
+// and, in a run of all scenarios, with a slow answer, which waits beside the others.
 func (s *Suite) addAlone(ctx context.Context, rs *report.Results) error {
-	for _, revision := range revisionsOf(rs) {
-		for _, play := range []func(context.Context, server.Revision) (*report.Result, error){s.together, s.passLarge} {
-			r, err := play(ctx, server.Revision(revision))
-			if err != nil {
-				return err
-			}
-			if r != nil {
-				rs.Results = append(rs.Results, *r)
-			}
+	revisions := revisionsOf(rs)
+	slow, errs := make([]*report.Result, len(revisions)), make([]error, len(revisions))
+	var waiting sync.WaitGroup
+	for i, revision := range revisions {
+		if s.Only != nil {
+			break
+		}
+		waiting.Go(func() {
+			slow[i], errs[i] = thatTakes(slowAnswer, largeLimit).alone(ctx, s, server.Revision(revision))
+		})
+	}
+	var results []*report.Result
+	for _, revision := range revisions {
+		clients, err := s.together(ctx, server.Revision(revision))
+		errs = append(errs, err)
+		large, err := ofFiveMegabytes(largeLimit).alone(ctx, s, server.Revision(revision))
+		errs = append(errs, err)
+		results = append(results, clients, large)
+	}
+	waiting.Wait()
+	for _, r := range slices.Concat(results, slow) {
+		if r != nil {
+			rs.Results = append(rs.Results, *r)
 		}
 	}
 	advise(rs.Results)
 	rs.Count()
-	return nil
+	return errors.Join(errs...)
 }
 
 // judgeGateway returns the results of a gateway: those of a run through it, less what is not its doing. direct are the

@@ -42,6 +42,10 @@ func GatewayChecks() []Check {
 		{ID: gatewayLarge, Rule: "Messages of 5 MB pass in both directions, or get an error in their place",
 			Cause: "a limit for bodies or lines is hit, and the message is dropped without an answer",
 			Fix:   "Raise the limit. Respond to a message that is too large with an error, to the side that waits for it."},
+		{ID: gatewaySlow, Rule: "A sample whose answer takes 15 seconds passes, or gets an error in its place",
+			Cause: "a limit for requests or idle connections ends the wait, and nobody is told",
+			Fix: "Let a call take as long as its client waits. If there is a limit, respond with an error to the side that " +
+				"waits."},
 		{ID: gatewayApplies, Rule: "What applies to the client without the gateway applies through it",
 			Cause: "sampling requests are answered by the gateway, or do not reach the client",
 			Fix:   "Send each request of the server to the client whose call it belongs to."},

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -162,19 +163,35 @@ func TestAMessageOfFiveMegabytes(t *testing.T) {
 		{"hangs", cut("nothing"), long, 200 * time.Millisecond, report.Fail, "found neither within"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := &large{limit: c.limit}
-			srv, err := server.Start(server.Options{}, server.Tool{Name: "gateway-large", Handler: l.handle})
-			require.NoError(t, err)
-			to, err := url.Parse(srv.URL)
-			require.NoError(t, err)
-			front := httptest.NewServer((&mixer{}).handler(to, c.request, c.refuse))
-			env := harness.Env{URL: front.URL, HTTP: front.Client(), Revision: server.V20251125}
-			require.NoError(t, l.run(t.Context(), env))
-			front.Close()
-			require.NoError(t, srv.Close())
-			got := l.judge(server.V20251125)
+			got := playSingle(t, ofFiveMegabytes(c.limit), c.request, c.refuse)
 			require.Equal(t, c.verdict, got.Verdict, got.Message)
 			require.Contains(t, got.Message, c.message)
 		})
 	}
+}
+
+// playSingle plays the sample through a gateway, which changes requests or refuses some.
+func playSingle(t *testing.T, l *single, request func([]byte) []byte, refuse func([]byte) bool) *report.Result {
+	t.Helper()
+	srv, err := server.Start(server.Options{}, server.Tool{Name: "gateway-" + l.name, Handler: l.handle})
+	require.NoError(t, err)
+	to, err := url.Parse(srv.URL)
+	require.NoError(t, err)
+	front := httptest.NewServer((&mixer{}).handler(to, request, refuse))
+	require.NoError(t, l.run(t.Context(), harness.Env{URL: front.URL, HTTP: front.Client(), Revision: server.V20251125,
+		Declare: json.RawMessage(`{"sampling":{}}`)}))
+	front.Close()
+	require.NoError(t, srv.Close())
+	return l.judge(server.V20251125)
+}
+
+func TestASlowAnswer(t *testing.T) {
+	same := func(b []byte) []byte { return b }
+	got := playSingle(t, thatTakes(time.Millisecond, time.Minute), same, func([]byte) bool { return false })
+	require.Equal(t, report.Pass, got.Verdict, got.Message)
+	require.Contains(t, got.Message, "that takes 1ms pass")
+	got = playSingle(t, thatTakes(time.Millisecond, 200*time.Millisecond), same,
+		func(b []byte) bool { return bytes.Contains(b, []byte("It can wait.")) })
+	require.Equal(t, report.Fail, got.Verdict, got.Message)
+	require.Contains(t, got.Message, "found neither within 201ms")
 }
