@@ -45,7 +45,6 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 64}}},
 	} {
 		t.Run(c.recipe, func(t *testing.T) {
-			t.Parallel() // they mostly wait
 			need.Program(t, "node", "install Node.js 20 or later")
 			need.File(t, c.programs, install[c.programs])
 			programs, err := filepath.Abs(c.programs)

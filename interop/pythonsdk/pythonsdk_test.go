@@ -57,7 +57,6 @@ func TestClients(t *testing.T) {
 			[]string{"transport/repeated*", "transport/lost-session", "transport/rare-events"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // they mostly wait
 			adapter := filepath.Join("../../cmd/mcp-conform/init", c.template, "adapter.py")
 			client := harness.Command(filepath.Join(venv(t, c.venv), "python"), adapter, "--provider", c.provider)
 			options := []conformance.Option{conformance.Only(slices.Concat(quick, c.also)...), conformance.Explore(0),
