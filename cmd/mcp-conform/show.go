@@ -80,7 +80,7 @@ func (c *showCommand) follow(ctx context.Context, out io.Writer) error {
 		return usage(err)
 	}
 	shown, read := map[string][]byte{}, map[string]time.Time{}
-	all := func(string) sequence.Options { return sequence.Options{Case: c.Case} }
+	all := func(string) sequence.Options { return sequence.Options{Case: c.Case, Growing: true} }
 	for {
 		files, _ := traceFiles(c.Path) // none yet
 		for _, file := range files {

@@ -38,6 +38,7 @@ func (f *tapFiles) keep(r *tap.Recording) (stop func()) {
 			if n := r.Len(); n > written {
 				begun := time.Now()
 				for i, t := range r.Traces() {
+					t.Cut = true
 					if t.Header.Revision != "" { // else it does not say yet what the file's name is
 						_, _ = f.write(i, t) // an error that lasts is told at the end
 					}

@@ -68,7 +68,9 @@ func TestAKilledTapLeavesItsTraces(t *testing.T) {
 	out, err := exec.Command("mcp-conform", "show", dir).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, 2, strings.Count(string(out), "a first call"), "%s", out)
+	require.Contains(t, string(out), "The end is missing: the tap was killed, or still records.")
 	out, err = exec.Command("mcp-conform", "check", dir).CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "the end of 1 of 1 recorded sessions is missing")
 	_ = c.Close() // the tap is gone
 }

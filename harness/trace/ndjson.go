@@ -30,6 +30,7 @@ type footer struct {
 	Events  int   `json:"events"`
 	Whole   bool  `json:"whole"`
 	Dropped int64 `json:"dropped,omitempty"`
+	Cut     bool  `json:"cut,omitempty"`
 }
 
 // Write writes the trace as NDJSON: a line with version and header, a line for each event, and a footer.
@@ -49,7 +50,7 @@ func (t *Trace) Write(w io.Writer) error {
 			return fmt.Errorf("writing event %d of the trace: %w", i+1, err)
 		}
 	}
-	if err := enc.Encode(footerLine{&footer{len(t.Events), t.Whole, t.Dropped}}); err != nil {
+	if err := enc.Encode(footerLine{&footer{len(t.Events), t.Whole, t.Dropped, t.Cut}}); err != nil {
 		return fmt.Errorf("writing the trace's footer: %w", err)
 	}
 	return buffered.Flush()
@@ -60,7 +61,7 @@ func (t *Trace) Write(w io.Writer) error {
 func Read(r io.Reader) (*Trace, error) {
 	var t Trace
 	err := Scan(r, func(part *Trace) error {
-		t.Header, t.Whole, t.Dropped = part.Header, part.Whole, part.Dropped
+		t.Header, t.Whole, t.Dropped, t.Cut = part.Header, part.Whole, part.Dropped, part.Cut
 		t.Events = append(t.Events, part.Events...)
 		return nil
 	})
@@ -159,7 +160,7 @@ func (t *Trace) readLine(line []byte, events int) (ended bool, err error) {
 			return false, fmt.Errorf("the footer counts %d events, the file has %d: lines were lost or added",
 				last.Footer.Events, events)
 		}
-		t.Whole, t.Dropped = last.Footer.Whole, last.Footer.Dropped
+		t.Whole, t.Dropped, t.Cut = last.Footer.Whole, last.Footer.Dropped, last.Footer.Cut
 		return true, nil
 	}
 	var e Event

@@ -66,6 +66,7 @@ func TestATraceSurvivesAFile(t *testing.T) {
 		"every payload":                full(),
 		"empty":                        {},
 		"empty and whole":              {Whole: true},
+		"written while it is recorded": {Whole: true, Cut: true},
 		"an empty declare":             {Header: Header{Declare: json.RawMessage(`{}`)}},
 		"no bytes":                     frame(nil),
 		"invalid UTF-8":                frame(Bytes("\xff\xfe\x00")),

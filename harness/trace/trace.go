@@ -19,6 +19,8 @@ type Trace struct {
 	Whole bool
 	// Dropped counts the events beyond the limit of the [Recorder]; 0 when Whole.
 	Dropped int64
+	// Cut is true when the recording went on after the trace was written: its end is missing, as when a tap was killed.
+	Cut bool
 }
 
 // Header holds what a judge has to know beyond the events.
@@ -85,7 +87,7 @@ type Case struct {
 
 // For returns the events of one case and those of the session, in order, under the same header.
 func (t *Trace) For(caseID string) *Trace {
-	part := &Trace{Header: t.Header, Whole: t.Whole, Dropped: t.Dropped}
+	part := &Trace{Header: t.Header, Whole: t.Whole, Dropped: t.Dropped, Cut: t.Cut}
 	for i := range t.Events {
 		if c := t.Events[i].Case; c == "" || c == caseID {
 			part.Events = append(part.Events, t.Events[i])

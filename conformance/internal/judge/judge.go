@@ -59,6 +59,7 @@ func Traces(
 	rs.Notes = append(client.Notes(unmarked), client.Hurried(traces)...)
 	if slices.ContainsFunc(traces, func(t *trace.Trace) bool { return t.Header.Tapped }) {
 		onlyWhatWasThere(rs)
+		noteCut(rs, traces)
 	} else {
 		client.RequireSomeRevision(rs)
 	}

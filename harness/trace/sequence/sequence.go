@@ -22,6 +22,8 @@ type Options struct {
 	Case string
 	// Marked are the events to mark, such as those on which a verdict rests.
 	Marked map[trace.Ref]bool
+	// Growing says nothing about the end of a trace that is still recorded.
+	Growing bool
 }
 
 const (
@@ -58,6 +60,10 @@ func (w *Writer) Add(part *trace.Trace) error {
 		if err := w.event(&part.Events[i]); err != nil {
 			return err
 		}
+	}
+	if part.Cut && !w.options.Growing {
+		_, err := fmt.Fprintln(w.out, "\nThe end is missing: the tap was killed, or still records.")
+		return err
 	}
 	return nil
 }
