@@ -28,7 +28,7 @@ func (c *comparison) compareResults(want, got *turn) *difference {
 		found := given[c.uses[w.ID][1].ID]
 		switch {
 		case len(found) == 0:
-			return notGiven(w)
+			return cmp.Or(c.misnamed(w, all), notGiven(w))
 		case len(found) > 1:
 			return extraResult.found("one result of "+evidence.QuoteID(w.ID), fmt.Sprint(len(found))).
 				at(w.Path, found[1].Path)
@@ -61,10 +61,29 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 		return changedResult.found("the result of "+evidence.QuoteID(w.ID)+" "+quote(part, says), quote(says, part)).
 			at(w.Path, place)
 	}
-	if use, known := c.uses[w.ID]; known && g.Name != "" && g.Name != use[0].Name && g.Name != use[1].Name {
-		return misnamedResult.found("a result of "+use[1].Name, "one of "+g.Name).at(w.Path, g.Path)
+	if c.namesOther(w, g) {
+		return c.misnamed(w, []item{*g})
 	}
 	return c.compareError(w, g, turn, given, texts)
+}
+
+// namesOther reports whether a result is given under the name of another tool, or of none.
+func (c *comparison) namesOther(w, g *item) bool {
+	use, known := c.uses[w.ID]
+	return known && g.Name != "" && g.Name != use[0].Name && g.Name != use[1].Name
+}
+
+// misnamed returns the difference for a result whose content is given under another name; nil without one.
+func (c *comparison) misnamed(w *item, all []item) *difference {
+	texts, parts := c.partsOf(w)
+	for i := range all {
+		if g := &all[i]; c.namesOther(w, g) {
+			if _, ok := renderingOf(g).faithful(w, texts, parts, c.form.Native); ok {
+				return misnamedResult.found("a result of "+c.uses[w.ID][1].Name, "one of "+g.Name).at(w.Path, g.Path)
+			}
+		}
+	}
+	return nil
 }
 
 // partsOf returns the texts of a result, and the parts of resources that must be in it: the address of a link, and the
