@@ -30,6 +30,8 @@ type Column struct {
 	Version  string `json:"version"`
 	// Init is the template of mcp-conform init with the adapter that was judged; "" for an adapter of interop.
 	Init string `json:"init,omitempty"`
+	// Run is the client of the template that was judged; "" for its first one, adapter.
+	Run string `json:"run,omitempty"`
 	// Features are by id.
 	Features map[string]Cell `json:"features"`
 }

@@ -1,6 +1,7 @@
 package matrix_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -133,11 +134,12 @@ func cell(c *matrix.Column, f *matrix.Feature, notes *[]string) string {
 // command is what shows a failure.
 func command(c *matrix.Column, one matrix.Cell) string {
 	scenario, _, _ := strings.Cut(one.Shown[0], "/")
+	client := cmp.Or(c.Run, "adapter")
 	if c.Init == "" {
 		return "go test ./interop/" + strings.ReplaceAll(strings.ToLower(c.Name), "-", "")
 	}
 	if scenario == "always" || scenario == "client" {
-		return fmt.Sprintf("mcp-conform init %s && mcp-conform run adapter -v", c.Init)
+		return fmt.Sprintf("mcp-conform init %s && mcp-conform run %s -v", c.Init, client)
 	}
-	return fmt.Sprintf("mcp-conform init %s && mcp-conform run adapter --scenario %s -v", c.Init, scenario)
+	return fmt.Sprintf("mcp-conform init %s && mcp-conform run %s --scenario %s -v", c.Init, client, scenario)
 }

@@ -21,7 +21,7 @@ import (
 var blame = regexp.MustCompile(`^(SDK|adapter|SDK and adapter|host|gateway|language|nobody): \S`)
 
 // wholeSessions are checks whose entries have no cases: of sessions, and of a gateway.
-var wholeSessions = regexp.MustCompile(`^(client|gateway)/|^always/(http-headers|no-secret|state-echoed)$`)
+var wholeSessions = regexp.MustCompile(`^(client|gateway)/|^always/(error-shape|http-headers|no-secret|state-echoed)$`)
 
 // Every baseline says of each entry who is to blame, and in which cases it fails: in others, it is news. No test of
 // ours runs the recipe mcp-use.

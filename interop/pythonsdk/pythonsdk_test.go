@@ -38,31 +38,39 @@ var quick = []string{"declare", "basic", "tool-use", "parallel", "loop", "balanc
 // odd are cases in which the SDK does something odd.
 var odd = []string{"malformed/deep-nesting", "malformed/bad-base64", "malformed/tool-bad-schema", "transport/repeated*"}
 
+// handlers are the scenarios that tell the sampling handlers of FastMCP apart: in the rest they are alike.
+var handlers = []string{"basic", "tool-use", "parallel", "provider-errors"}
+
 func TestClients(t *testing.T) {
 	for _, c := range []struct {
 		name, venv, template, provider string
 		counts                         string
 		column                         matrix.Column
-		also                           []string // cases beside the quick ones
+		cases                          []string
 		in                             []server.Revision
 	}{
 		{"v1", "v1", "python-sdk", "native", "28 known, 21 not applicable",
 			matrix.Column{Name: "MCP Python SDK 1.x", Version: need.Locked(t, "v1.txt", `(?m)^mcp==(\S+)`)},
-			slices.Concat(odd, []string{"tasks", "time/ping*"}), []server.Revision{server.V20251125}},
+			slices.Concat(quick, odd, []string{"tasks", "time/ping*"}), []server.Revision{server.V20251125}},
 		{"v2", "v2", "python-sdk", "native", "47 known, 16 not applicable",
 			matrix.Column{Name: "MCP Python SDK", Version: need.Locked(t, "v2.txt", `(?m)^mcp==(\S+)`)},
-			slices.Concat(odd, []string{"transport/lost-session", "transport/rare-events"}), nil},
+			slices.Concat(quick, odd, []string{"transport/lost-session", "transport/rare-events"}), nil},
 		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "44 known, 18 not applicable, 22 unsupported",
-			matrix.Column{Name: "FastMCP", Version: need.Locked(t, "fastmcp.txt", `(?m)^fastmcp==(\S+)`)},
-			[]string{"transport/repeated*", "transport/lost-session", "transport/rare-events"}, nil},
+			matrix.Column{Name: "FastMCP with OpenAI"}, slices.Concat(quick, []string{"transport/repeated*",
+				"transport/lost-session", "transport/rare-events"}), nil},
+		{"fastmcp-anthropic", "fastmcp", "fastmcp", "anthropic", "8 known, 12 not applicable",
+			matrix.Column{Name: "FastMCP with Anthropic", Run: "anthropic"}, handlers, []server.Revision{server.V20251125}},
+		{"fastmcp-gemini", "fastmcp", "fastmcp", "gemini", "10 known, 8 not applicable",
+			matrix.Column{Name: "FastMCP with Gemini", Run: "gemini"}, handlers, []server.Revision{server.V20251125}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			adapter := filepath.Join("../../cmd/mcp-conform/init", c.template, "adapter.py")
 			client := harness.Command(filepath.Join(venv(t, c.venv), "python"), adapter, "--provider", c.provider)
-			options := []conformance.Option{conformance.Only(slices.Concat(quick, c.also)...), conformance.Explore(0),
+			options := []conformance.Option{conformance.Only(c.cases...), conformance.Explore(0),
 				conformance.In(c.in...)}
 			if c.provider != "native" {
 				client.Has = []string{harness.OneModel}
+				c.column.Version = need.Locked(t, "fastmcp.txt", `(?m)^fastmcp==(\S+)`)
 			}
 			c.column.Language, c.column.Init = "Python", c.template
 			need.InMatrix(t, &c.column, client, filepath.Join("testdata", c.name+".yaml"), c.counts, options...)
