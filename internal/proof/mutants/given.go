@@ -62,6 +62,16 @@ var givenEdits = edits{
 			eachItem(tools[5:], unset("description"))
 		}
 	}),
+	"cuts-descriptions": params(eachTool(func(t object) {
+		if d := text(t, "description"); len(d) > 200 {
+			t["description"] = d[:200]
+		}
+	})),
+	"required-as-auto-with-many-tools": params(func(p object) {
+		if tools, _ := p["tools"].([]any); len(tools) > 3 {
+			choosing("required", "auto")(p)
+		}
+	}),
 	"first-tool-only-later": later(atMostTools(1)),
 	"adds-own-tools-later":  later(addsOwnTool),
 	"forgets-none-later":    later(choosing("none", "auto")),

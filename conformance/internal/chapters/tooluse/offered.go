@@ -2,9 +2,11 @@ package tooluse
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
@@ -19,15 +21,21 @@ var afterTalk = story.Once("tool-use/after-talk", func(s *server.Session) any {
 	return ask
 }, llm.When().Reply(story.Calls([]string{"Oslo"})...))
 
-// The server offers many tools. The model uses the last one. A client may refuse more than 64.
+// The server offers many tools, of which the last has a long description. The model uses that one. A client may refuse
+// more than 64.
 var (
-	sixtyFourTools = usesLast("tool-use/sixty-four-tools", 64)
-	sixtyFiveTools = usesLast("tool-use/sixty-five-tools", 65)
+	sixtyFourTools = usesLast("tool-use/sixty-four-tools", 64, &server.ToolChoice{Mode: dialect.ChoiceRequired})
+	sixtyFiveTools = usesLast("tool-use/sixty-five-tools", 65, nil)
 )
 
-func usesLast(id string, n int) harness.Case {
+func usesLast(id string, n int, choice *server.ToolChoice) harness.Case {
 	offered := Numbered(n)
-	return story.Once(id, func(s *server.Session) any { return s.Ask("Use the last tool.", offered...) },
+	offered[n-1].Description += ". " + strings.Repeat("Ask for the number first. ", 12) + "Then use it."
+	return story.Once(id, func(s *server.Session) any {
+		ask := s.Ask("Use the last tool.", offered...)
+		ask.ToolChoice = choice
+		return ask
+	},
 		llm.When().ReplyFunc(ToolUse{offered[n-1].Name, `{"value":1}`}.call()))
 }
 
