@@ -104,9 +104,9 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 		{Name: "in the order in which they came", Check: "always/model-was-given", Steps: told(cities, mild+","+warm),
 			Verdict: report.Fail,
 			Message: "expected the result of"},
-		{Name: "under the name of no tool", Check: "always/model-was-given", Steps: told(cities, warm+","+strings.Replace(mild,
-			"get_weather", "get", 1)), Verdict: report.Fail, Message: "expected a result of get_weather in the model request, " +
-			"found one of get "},
+		{Name: "under the name of no tool", Check: "always/model-was-given", Verdict: report.Fail,
+			Steps:   told(cities, warm+","+strings.Replace(mild, "get_weather", "get", 1)),
+			Message: "expected a result of get_weather in the model request, found one of get "},
 		{Name: "both of one name", Check: "parallel/results-reach-model", Steps: told(cities, warm+","+mild),
 			Verdict: report.Pass, Message: "all 2 results reached the model"},
 		{Name: "one for the name", Check: "parallel/results-reach-model", Steps: told(cities, warm), Verdict: report.Fail,

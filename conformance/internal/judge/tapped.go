@@ -33,7 +33,7 @@ func onlyWhatWasThere(rs *report.Results) {
 	}
 }
 
-// noteCut says how many of the sessions have no end. Nothing is judged there that needs one: see [evidence.Session.Ended].
+// noteCut says how many of the sessions have no end. Nothing is judged there that needs one: none of a tap has Ended.
 func noteCut(rs *report.Results, traces []*trace.Trace) {
 	n := 0
 	for _, t := range traces {
