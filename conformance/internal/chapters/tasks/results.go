@@ -26,6 +26,10 @@ var resultBlocks = must(check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		results := e.Task().Asked(evidence.TasksResult)
 		first, last := results[0], results[len(results)-1]
+		if first.Response != nil && first.Result() == nil && last.Result() != nil { // the model's answer may come first
+			return check.Fail("expected the result of the task from the first tasks/result, found an error, and the result " +
+				"later").ShowRequest(first).ShowRequest(last)
+		}
 		for _, x := range e.Rounds[0].Model {
 			switch {
 			case x.End.HungUp:
