@@ -19,15 +19,17 @@ var (
 	numberOrCode = regexp.MustCompile(`\b(?:HTTP|status|code|error) -?\d+|(?:^|[ (])-\d{3,5}\b|` + number.String())
 	spaces       = regexp.MustCompile(`\s+`)
 	// A client that ends on its own does so in the middle of a case, or after it: that depends on who is faster.
-	moment = regexp.MustCompile(`, (?:in the middle of|after) ([a-z-]+/[a-z-]+)`)
+	// What the client reports of its call may arrive after the verdict rests on other events.
+	reported = regexp.MustCompile(`; the client reports: .*`)
+	moment   = regexp.MustCompile(`, (?:in the middle of|after) ([a-z-]+/[a-z-]+)`)
 )
 
 // longest is how many characters of a message count. A stack trace may follow.
 const longest = 300
 
 // Normal returns a message without what differs between runs with one fault: numbers except codes become N, ids ID, and
-// quoted text "…" unless it is a word, and it does not matter whether a client ended in a case or after it. It is
-// idempotent.
+// quoted text "…" unless it is a word. It does not matter whether a client ended in a case or after it, or what it
+// reports of its call. It is idempotent.
 func Normal(message string) string {
 	text := message
 	for range mostSteps { // A number that becomes N may end a word that is no id then.
@@ -44,7 +46,8 @@ func Normal(message string) string {
 const mostSteps = 100
 
 func normalStep(message string) string {
-	text := quoted.ReplaceAllStringFunc(message, func(q string) string {
+	text := reported.ReplaceAllString(message, "")
+	text = quoted.ReplaceAllStringFunc(text, func(q string) string {
 		if word.MatchString(q) && !given.MatchString(q) {
 			return q
 		}
