@@ -160,6 +160,7 @@ func TestNormalFormsLeaveOutWhatVaries(t *testing.T) {
 		"expected parallelToolCalls in sampling/createMessage":  "expected parallelToolCalls in sampling/createMessage",
 		"it crashed, in the middle of mrtr/null-input; so":      "it crashed, at mrtr/null-input; so",
 		"it crashed, after mrtr/null-input; so":                 "it crashed, at mrtr/null-input; so",
+		"no response; the client reports: code=-1 \"x\"":        "no response",
 		strings.Repeat("long ", 100):                            strings.Repeat("long ", 59) + "long…",
 	} {
 		got := baseline.Normal(message)
