@@ -62,7 +62,7 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 			at(w.Path, place)
 	}
 	if c.namesOther(w, g) {
-		return c.misnamed(w, []item{*g})
+		return c.otherName(w, g)
 	}
 	return c.compareError(w, g, turn, given, texts)
 }
@@ -79,11 +79,15 @@ func (c *comparison) misnamed(w *item, all []item) *difference {
 	for i := range all {
 		if g := &all[i]; c.namesOther(w, g) {
 			if _, ok := renderingOf(g).faithful(w, texts, parts, c.form.Native); ok {
-				return misnamedResult.found("a result of "+c.uses[w.ID][1].Name, "one of "+g.Name).at(w.Path, g.Path)
+				return c.otherName(w, g)
 			}
 		}
 	}
 	return nil
+}
+
+func (c *comparison) otherName(w, g *item) *difference {
+	return misnamedResult.found("a result of "+c.uses[w.ID][1].Name, "one of "+g.Name).at(w.Path, g.Path)
 }
 
 // partsOf returns the texts of a result, and the parts of resources that must be in it: the address of a link, and the
