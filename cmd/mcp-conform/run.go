@@ -16,15 +16,12 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/conformance/recordings"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/hooks"
-	"github.com/mcp-conform/mcp-conform/internal/leak"
-	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // output are the flags for results.
@@ -77,108 +74,6 @@ type runCommand struct {
 	Config   string        `default:"${config}" placeholder:"FILE" help:"${run_config}"`
 	Name     string        `placeholder:"NAME" help:"Name of the client in reports (default: its command)."`
 	Command  []string      `arg:"" optional:"" help:"${run_command}"`
-}
-
-const (
-	// leastPatience is the shortest limit of a client that a busy machine does not blur.
-	leastPatience = 500 * time.Millisecond
-	// mostGenerated is how many conversations or malformed requests a run may generate: each takes a few exchanges.
-	mostGenerated = 100_000
-)
-
-func revisionNames(revisions []server.Revision) []string {
-	names := make([]string, len(revisions))
-	for i, r := range revisions {
-		names[i] = string(r)
-	}
-	return names
-}
-
-func (c *runCommand) Validate() error {
-	if err := errors.Join(c.validateTimes(), c.validateGenerated(), c.Report.Validate(), c.validateShard(),
-		c.validateGateway()); err != nil {
-		return err
-	}
-	switch {
-	case c.Builtin != "" && len(c.Command) > 0 && !c.Gateway:
-		return errors.New("found both --client and a command: use one of them")
-	case c.KeepRuns < 0:
-		return fmt.Errorf("--keep-runs: expected at least 1, or 0 for all, found %d", c.KeepRuns)
-	case c.Jobs < 1:
-		return fmt.Errorf("-j: expected at least 1, found %d", c.Jobs)
-	case c.Dialect != "":
-		if err := oneOf("--dialect", c.Dialect, llm.Dialects()); err != nil {
-			return err
-		}
-	}
-	for _, feature := range c.Has {
-		if err := oneOf("--has", feature, harness.Features()); err != nil {
-			return err
-		}
-	}
-	return knownRevisions(c.Revision)
-}
-
-func (c *runCommand) validateTimes() error {
-	switch {
-	case c.Timeout <= 0:
-		return fmt.Errorf("--timeout: expected more than 0, found %s", c.Timeout)
-	case c.CaseTime < 0:
-		return fmt.Errorf("--case-timeout: expected more than 0, found %s", c.CaseTime)
-	case c.Patience < 0 || c.Patience > 0 && c.Patience < leastPatience:
-		return fmt.Errorf("--client-timeout: expected at least %s, found %s, which is too short to measure reliably",
-			leastPatience, c.Patience)
-	}
-	return nil
-}
-
-func (c *runCommand) validateGenerated() error {
-	for flag, n := range map[string]int{"--explore": c.explored(), "--fuzz": c.Fuzz} {
-		if n < 0 || n > mostGenerated {
-			return fmt.Errorf("%s: expected 0 to %d, found %d", flag, mostGenerated, n)
-		}
-	}
-	switch {
-	case c.generates() && c.Keep == "":
-		return errors.New("--keep: the name of the folder is missing")
-	case c.Kept != "" && (c.Fuzz > 0 || c.Explore != nil || len(c.Scenario)+len(c.Skip)+len(c.Revision) > 0):
-		return errors.New("--conversation plays one conversation in its revision: omit --explore, --fuzz, --scenario, " +
-			"--skip and --revision")
-	case (c.Kept != "" || c.explored() > 0) && c.LLM != "script":
-		return errors.New("--conversation, --explore and --llm replay exclude each other: no recording answers them")
-	}
-	return nil
-}
-
-func (c *runCommand) explored() int {
-	if c.Explore == nil {
-		return 0
-	}
-	return *c.Explore
-}
-
-// generates reports whether the run generates more than by default. Then it keeps what it finds.
-func (c *runCommand) generates() bool { return c.Fuzz > 0 || c.explored() > 0 }
-
-func knownRevisions(names []string) error {
-	known := revisionNames(server.AllRevisions())
-	for _, r := range names {
-		if err := oneOf("--revision", r, known); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func oneOf(flag, value string, known []string) error {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	err := fmt.Errorf("%s: expected one of %s, found %q", flag, strings.Join(known, ", "), value)
-	if near := words.DidYouMean(value, known); near != "" {
-		err = fmt.Errorf("%w; %s", err, near)
-	}
-	return err
 }
 
 func (c *runCommand) sayWhatIsPlayed(s streams) {
@@ -452,52 +347,3 @@ func (c *runCommand) client() (harness.Client, error) {
 	client.Name, client.Agent, client.Has = name, c.Agent || isHost(name), c.Has
 	return client, nil
 }
-
-// reproduceResult returns the command that plays the case of a result again; without a case, its revision.
-func (c *runCommand) reproduceResult(r *report.Result) string {
-	caseID := r.Case
-	if c.Kept != "" {
-		return c.reproduceFile(c.Kept)
-	}
-	var flags []string
-	if caseID != "" {
-		flags = append(flags, "--scenario", caseID)
-	}
-	flags = append(flags, "--revision", r.Revision)
-	switch {
-	case strings.HasPrefix(caseID, "malformed/fuzz-"):
-		flags = append(flags, "--fuzz", fmt.Sprint(c.Fuzz))
-	case strings.HasPrefix(caseID, "explore/") && c.Explore != nil:
-		flags = append(flags, "--explore", fmt.Sprint(*c.Explore))
-	}
-	if c.Seed != 1 {
-		flags = append(flags, "--seed", fmt.Sprint(c.Seed))
-	}
-	return c.commandLine(flags...)
-}
-
-func (c *runCommand) reproduceFile(path string) string { return c.commandLine("--conversation", path) }
-
-// commandLine is a run with the flags, and those that choose the client.
-func (c *runCommand) commandLine(flags ...string) string {
-	line := append([]string{"mcp-conform", "run"}, append(flags, "-v")...)
-	if c.Stdio {
-		line = append(line, "--stdio")
-	}
-	line = append(append(line, c.gatewayWords()...), c.setupFlags()...)
-	for _, flag := range []struct{ name, value, omitted string }{
-		{"--loop", c.Loop, ""}, {"--dialect", c.Dialect, ""},
-		{"--timeout", c.Timeout.String(), harness.DefaultTimeout.String()}, {"--case-timeout", c.CaseTime.String(), "0s"},
-		{"--client-timeout", c.Patience.String(), "0s"}, {"--llm", c.LLM, "script"}, {"--client", c.Builtin, ""},
-	} {
-		if flag.value != flag.omitted {
-			line = append(line, flag.name, flag.value)
-		}
-	}
-	if len(c.Command) > 0 {
-		line = append(append(line, "--"), c.Command...)
-	}
-	return words.Quote(hidden(line)...)
-}
-
-func hidden(words []string) []string { return leak.Hide(os.Environ(), words...) }
