@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // Checks of a gateway, in the scenario gateway. They compare a run through it with a run without it, so they are not in
@@ -196,21 +197,22 @@ func (g *gatewayJudge) collected(check, revision string, all []report.Result, ex
 		return strings.Compare(a, b)
 	})
 	for _, reason := range reasons {
-		r.Evidence = append(r.Evidence, report.Evidence{Label: fmt.Sprintf("%d checks", len(why[reason])),
+		r.Evidence = append(r.Evidence, report.Evidence{Label: words.Count(len(why[reason]), "check"),
 			Text: reason + "\n" + strings.Join(why[reason], ", ")})
 	}
 	first := fmt.Sprintf("%s (%s)", reasons[0], strings.Join(why[reasons[0]][:min(3, len(why[reasons[0]]))], ", "))
 	switch {
 	case explained:
 		r.Verdict, r.Evidence = report.NotApplicable, nil
-		r.Message = fmt.Sprintf("%d checks were not judged: see gateway/capabilities", n)
+		r.Message = fmt.Sprintf("not judged: %s, see gateway/capabilities", words.Count(n, "check"))
 	case check == gatewayApplies:
 		r.Verdict = report.Fail
-		r.Message = fmt.Sprintf("%d checks apply without the gateway and do not apply through it, most of all: %s", n, first)
+		r.Message = fmt.Sprintf("expected what applies without the gateway to apply through it, not so for %s, most of all: %s",
+			words.Count(n, "check"), first)
 	default:
 		r.Verdict = report.NotObserved
-		r.Message = fmt.Sprintf("%d checks pass without the gateway and could not be judged through it, most of all: %s",
-			n, first)
+		r.Message = fmt.Sprintf("expected what passes without the gateway to be judged through it, not so for %s, most of all: %s",
+			words.Count(n, "check"), first)
 	}
 	return r
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 type replayCommand struct {
@@ -120,8 +121,8 @@ func (c *verifyCommand) Run(ctx context.Context, s streams, args arguments) erro
 	}
 	compared := fmt.Sprintf(
 		"%s and %s of the server",
-		counted(found.Requests, "response"),
-		counted(found.Asks, "request"),
+		words.Count(found.Requests, "response"),
+		words.Count(found.Asks, "request"),
 	)
 	switch n := len(found.Differences); {
 	case n == 0:
@@ -131,20 +132,13 @@ func (c *verifyCommand) Run(ctx context.Context, s streams, args arguments) erro
 		if err := found.Update(); err != nil {
 			return &exitError{exitFailed, fmt.Errorf("--update: %w", err)}
 		}
-		fmt.Fprintf(s.out, "updated: %s in %s\n", counted(n, "difference"), c.Path)
+		fmt.Fprintf(s.out, "updated: %s in %s\n", words.Count(n, "difference"), c.Path)
 		return nil
 	default:
 		fmt.Fprintf(s.out, "failed: %s in %s        --update: accept them · --ignore MEMBER: leave one out\n",
-			counted(n, "difference"), compared)
+			words.Count(n, "difference"), compared)
 		return &exitError{exitFailed, nil}
 	}
-}
-
-func counted(n int, name string) string {
-	if n != 1 {
-		name += "s"
-	}
-	return fmt.Sprintf("%d %s", n, name)
 }
 
 func (c *verifyCommand) options(command bool) (client.Options, error) {

@@ -3,6 +3,8 @@ package llm
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // script holds the rules of the server or of a mark.
@@ -72,7 +74,7 @@ func (s *script) choose(req *Request) (*serverRule, error) {
 			if r.claim() {
 				return r, nil
 			}
-			first = fmt.Errorf("it matches, but has given its %s", plural(r.times, "answer"))
+			first = fmt.Errorf("it matches, but has given its %s", words.Count(r.times, "answer"))
 		}
 		if different := len(r.matchers) - matched; nearest == nil || different < fewest || different == fewest &&
 			matched > most {
@@ -114,11 +116,4 @@ func (s *script) overused() []string {
 		}
 	}
 	return often
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -1,5 +1,7 @@
 package llm
 
+import "github.com/mcp-conform/mcp-conform/internal/words"
+
 // TB is the part of [testing.TB] that [New] needs.
 type TB interface {
 	Helper()
@@ -41,11 +43,11 @@ func NewWith(t TB, o Options, rules ...*Rule) *Server {
 			}
 		}
 		if s.journal.dropped > 0 {
-			t.Logf("the journal is full: it dropped the oldest %s", plural(int(s.journal.dropped), "model request"))
+			t.Logf("the journal is full: it dropped the oldest %s", words.Count(int(s.journal.dropped), "model request"))
 		}
 		if s.journal.misses > 0 {
 			t.Errorf("no rule matched %s that the journal has dropped",
-				plural(int(s.journal.misses), "model request"))
+				words.Count(int(s.journal.misses), "model request"))
 		}
 		for _, often := range s.overused() {
 			t.Logf("%s", often)

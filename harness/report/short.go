@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 const (
@@ -58,7 +60,7 @@ func short(b *bytes.Buffer, rs *Results, o TextOptions) {
 	lines.Write(rs.known(o))
 	for _, prerequisite := range rs.prerequisites() {
 		fmt.Fprintf(&lines, "%s  not judged because of %s: %s\n", paint(signs[NotObserved], NotObserved, o),
-			prerequisite.id, checks(prerequisite.checks))
+			prerequisite.id, words.Count(prerequisite.checks, "check"))
 	}
 	if lines.Len() > 0 {
 		b.WriteByte('\n')
@@ -329,13 +331,6 @@ func ownWords(text, message string) string {
 		}
 	}
 	return strings.Join(lines[max(0, len(lines)-ownLines):], "\n")
-}
-
-func checks(n int) string {
-	if n == 1 {
-		return "1 check"
-	}
-	return fmt.Sprintf("%d checks", n)
 }
 
 func (rs *Results) waitsFor(id string) bool {
