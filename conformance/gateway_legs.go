@@ -108,9 +108,10 @@ func filter(all []*legRequest, keep func(*legRequest) bool) []*legRequest {
 }
 
 // pair pairs each request with the one that it became on the other leg: first those that say the same, then those that
-// say something alike. A request cannot become an earlier one.
+// say something alike, and last those that were asked and answered while the request waited. A request cannot become an
+// earlier one.
 func pair(from, to []*legRequest) {
-	for _, alike := range []func(a, b *legRequest) bool{sameRequest, alikeRequest} {
+	for _, alike := range []func(a, b *legRequest) bool{sameRequest, alikeRequest, meanwhile} {
 		for _, r := range from {
 			if r.other != nil {
 				continue
@@ -152,6 +153,11 @@ func alikeRequest(a, b *legRequest) bool {
 	texts := lastTexts(a.Params)
 	body := jsonvalue.Decode(b.Params)
 	return slices.ContainsFunc(texts, func(text string) bool { return jsonvalue.Contains(body, text) })
+}
+
+// meanwhile reports whether a request was answered on the other leg while the first one waited for its answer.
+func meanwhile(a, b *legRequest) bool {
+	return a.response != nil && b.response != nil && b.response.at < a.response.at
 }
 
 func nameOf(r *legRequest) string {

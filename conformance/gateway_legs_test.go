@@ -313,6 +313,12 @@ func TestEachBugOfAGatewayIsNamed(t *testing.T) {
 			}
 			return true
 		}},
+		{"writes its own messages", "requests", "params.messages", func(p *passing) bool {
+			if isRequest(p) && p.m["params"] != nil {
+				set(p.m, "params", "messages", []any{})
+			}
+			return true
+		}},
 		{"delivers a request twice", "delivered-once", "found it twice", func(p *passing) bool {
 			p.again = isRequest(p) && p.n == 3
 			return true
@@ -385,6 +391,9 @@ func TestEachBugOfAGatewayIsNamed(t *testing.T) {
 		t.Run(bug.name, func(t *testing.T) {
 			failed := judgedLegs(t, bug.change)
 			require.Contains(t, failed[bug.check], bug.message, "%v", failed)
+			if bug.name != "answers by itself" {
+				require.NotContains(t, failed["requests"], "no client was asked")
+			}
 		})
 	}
 }

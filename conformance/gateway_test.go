@@ -64,7 +64,7 @@ func TestAGatewayIsJudgedAgainstTheRunWithoutIt(t *testing.T) {
 		for _, r := range rs.Results[1:] {
 			if r.Failed(false) {
 				failed = r.ID()
-				require.Contains(t, r.Message, "1 checks ")
+				require.Contains(t, r.Message, "1 check,")
 				require.Contains(t, r.Message, "why (basic/answered)")
 			}
 		}
