@@ -92,15 +92,16 @@ func jobsOf(o *Options) []job {
 	}
 	for _, mutant := range mutants.All() {
 		for k, s := range settingsOf(&mutant, o.Every) {
-			var only []string
-			if !o.Every {
-				only = scenariosFor(&mutant, k == 0 && !mutant.Once)
-			}
 			revisions := revisionsOf(&mutant)
+			turn := revisions[(number(&mutant)+k)%len(revisions)]
 			if !o.Every && k > 0 {
-				revisions = revisions[(number(&mutant)+k)%len(revisions):][:1]
+				revisions = []server.Revision{turn}
 			}
 			for _, r := range revisions {
+				var only []string
+				if !o.Every {
+					only = scenariosFor(&mutant, k == 0 && r == turn && !mutant.Once)
+				}
 				jobs = append(jobs, job{mutant: &mutant, setting: s, revision: r, only: only})
 			}
 		}
@@ -197,8 +198,8 @@ func settingsOf(m *mutants.Mutant, every bool) []setting {
 	return append(shown[:always:always], shown[always+number(m)%(len(shown)-always)])
 }
 
-// scenariosFor is what a mutant runs: its own checks, and in its first setting their scenarios, the simplest ones and
-// others that its number chooses. Each scenario sees a sixth of the mutants that are about something else.
+// scenariosFor is what a mutant runs: its own checks, and in its first setting and one revision their scenarios, the
+// simplest ones and others that its number chooses. Each scenario sees a sixth of the mutants that are about something else.
 func scenariosFor(m *mutants.Mutant, first bool) []string {
 	if !first {
 		return checksFor(m)
