@@ -72,6 +72,18 @@ func (s *Suite) addAlone(ctx context.Context, rs *report.Results) error {
 	return errors.Join(errs...)
 }
 
+// anyCase is a result with a case that a run can select. What a gateway does in sessions of their own shows in a run of
+// any case, but for a slow answer.
+func anyCase(r *report.Result) *report.Result {
+	alone := r.Check == gatewayClients || r.Check == gatewayLarge
+	if r.Scenario != gatewayScenario || !alone && r.Case != gatewayScenario+"/"+gatewayUnusual {
+		return r
+	}
+	one := *r
+	one.Case = "basic/question"
+	return &one
+}
+
 // judgeGateway returns the results of a gateway: those of a run through it, less what is not its doing. direct are the
 // results of the same client without it, and traces those of the run through it.
 //

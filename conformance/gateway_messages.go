@@ -100,12 +100,23 @@ func judgeLegs(traces []*trace.Trace, revision string) []report.Result {
 		switch {
 		case len(found) > 0:
 			r.Verdict, r.Message, r.Evidence = report.Fail, found[0].text+others(found), found[0].evidence
+			r.Case = firstCase(r.Evidence)
 		case judges[i].compared == 0:
 			r.Verdict, r.Message = report.NotApplicable, "no such message passed"
 		}
 		results = append(results, r)
 	}
 	return results
+}
+
+// firstCase is the case of the first message that names one: a message on the front leg does not.
+func firstCase(messages []report.Evidence) string {
+	for _, one := range messages {
+		if one.Case != "" {
+			return one.Case
+		}
+	}
+	return ""
 }
 
 // others names what else is wrong than the first finding.

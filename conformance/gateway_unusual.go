@@ -35,11 +35,19 @@ var unusualErrors = []*client.Error{
 	{Code: -32602, Message: "", Data: json.RawMessage(`9007199254740991`)},
 }
 
-// unusualParams are added to the params of a sampling request, unusualArguments are those of the call.
+// unusualParams are added to the params of a sampling request, unusualTools too if the client declares tools.
+// unusualArguments are those of the call.
 const (
 	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740991},
-		"x-unknown":{"Deep":[[{"n":null}]]},"metadata":{"id":9007199254740991,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή",
+		"maxTokens":1000000,"temperature":0,"stopSequences":["\n\n","ü"],"x-unknown":{"Deep":[[{"n":null}]]},
+		"metadata":{"id":9007199254740991,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή",
 		"Upper":1,"upper":2,"empty":{},"null":null}}`
+	unusualTools = `{"toolChoice":{"mode":"none"},"tools":[{"name":"look","title":"Look it up","x-unknown":{},
+		"annotations":{"title":"Looks","readOnlyHint":false,"openWorldHint":true},"_meta":{"example.com/tool":1},
+		"icons":[{"src":"data:image/png;base64,iVBORw0KGgo=","sizes":["48x48"]}],
+		"inputSchema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","additionalProperties":false,
+			"properties":{"where":{"$ref":"#/$defs/place"}},"$defs":{"place":{"type":["string","null"],"examples":["ü"]}}},
+		"outputSchema":{"type":"object","properties":{"n":{"const":9007199254740991}}}}]}`
 	unusualArguments = `{"n":9007199254740991,"none":null,"flag":false,"Nested":{"a":[1,"1",1.0]},
 		"text":"\u2028 \ud83d\uddfc"}`
 	unusualBlock = `{"type":"text","text":"done","annotations":{"priority":1},"_meta":{"example.com/b":true}}`
@@ -115,13 +123,20 @@ func handleUnusual(s *server.Session) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		more, err := jsonvalue.ReadObject([]byte(unusualParams))
-		if err != nil {
-			return nil, err
+		added := []string{unusualParams}
+		if s.Declares("sampling", "tools") {
+			added = append(added, unusualTools)
 		}
-		maps.Copy(params, more)
+		for _, text := range added {
+			more, err := jsonvalue.ReadObject([]byte(text))
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(params, more)
+		}
 		_, _ = s.Sample(params) // what came back is in the trace
 	}
 	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock)},
-		StructuredContent: json.RawMessage(unusualArguments)}, nil
+		StructuredContent: json.RawMessage(unusualArguments),
+		Meta: map[string]any{"example.com/result": 1}}, nil
 }

@@ -36,6 +36,8 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 		"error": {"x", errors.New("no such city"),
 			`{"content":[{"type":"text","text":"no such city"}],"isError":true}`},
 		"result":      {structured, nil, `{"content":[{"type":"text","text":"a"}],"structuredContent":{"b":1}}`},
+		"meta": {server.CallToolResult{Meta: map[string]any{"a.b/c": 1}}, nil,
+			`{"content":[],"_meta":{"a.b/c":1}}`},
 		"pointer":     {&server.CallToolResult{IsError: true}, nil, `{"content":[],"isError":true}`},
 		"nil pointer": {(*server.CallToolResult)(nil), nil, `{"content":[{"type":"text","text":"null"}]}`},
 		"not JSON":    {make(chan int), nil, "json: unsupported type: chan int"},
@@ -54,9 +56,12 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 				if resultType, ok := result["resultType"]; ok {
 					require.Equal(t, "complete", resultType)
 					info := map[string]any{"name": "mcp-conform", "version": "1"}
-					require.Equal(t, map[string]any{"io.modelcontextprotocol/serverInfo": info}, result["_meta"])
+					meta := result["_meta"].(map[string]any)
+					require.Equal(t, info, meta["io.modelcontextprotocol/serverInfo"])
 					delete(result, "resultType")
-					delete(result, "_meta")
+					if delete(meta, "io.modelcontextprotocol/serverInfo"); len(meta) == 0 {
+						delete(result, "_meta")
+					}
 				}
 				rest, err := json.Marshal(result)
 				require.NoError(t, err)

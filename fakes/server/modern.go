@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -97,7 +98,13 @@ func (s *Server) serveModern(x *exchange, m *inbound) {
 
 func (s *Server) complete(result map[string]any) map[string]any {
 	result["resultType"] = "complete"
-	result["_meta"] = map[string]any{metaServerInfo: s.info()}
+	meta, _ := result["_meta"].(map[string]any)
+	meta = maps.Clone(meta)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	meta[metaServerInfo] = s.info()
+	result["_meta"] = meta
 	return result
 }
 
@@ -155,7 +162,7 @@ func (s *Server) finish(x *exchange, id json.RawMessage, tool *serverTool, revis
 		s.finishOther(x, id, tool, revision, result.Content)
 		return
 	}
-	full := s.complete(map[string]any{"content": result.Content})
+	full := s.complete(map[string]any{"content": result.Content, "_meta": result.Meta})
 	if result.IsError {
 		full["isError"] = true
 	}

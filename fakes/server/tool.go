@@ -50,11 +50,12 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 // should return when s.Context() is done.
 type Handler func(s *Session) (any, error)
 
-// CallToolResult is the result of a tools/call.
+// CallToolResult is the result of a tools/call. Since 2026-07-28 the server adds serverInfo to Meta.
 type CallToolResult struct {
-	Content           []any `json:"content"`
-	StructuredContent any   `json:"structuredContent,omitempty"`
-	IsError           bool  `json:"isError,omitempty"`
+	Content           []any          `json:"content"`
+	StructuredContent any            `json:"structuredContent,omitempty"`
+	IsError           bool           `json:"isError,omitempty"`
+	Meta              map[string]any `json:"_meta,omitempty"`
 
 	raw      json.RawMessage // replaces all other fields
 	refused  *RPCError       // in place of a result

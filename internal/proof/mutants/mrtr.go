@@ -44,6 +44,9 @@ var mrtrEdits = edits{
 		}
 	}),
 	"ascii-state": onState(asciiOnly),
+	"composes-the-state": onState(func(state string) string {
+		return strings.ReplaceAll(state, "u\u0308", "\u00fc") // as NFC does
+	}),
 	"trims-the-state": onState(func(state string) string {
 		return strings.Join(strings.Fields(state), " ")
 	}),

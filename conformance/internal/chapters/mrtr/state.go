@@ -13,7 +13,7 @@ import (
 
 // States that come back unchanged only if the client treats them as opaque strings.
 var (
-	strangeState = "Zürich 日本語 \U0001F986 \"quoted\" \\u0041 C:\\temp\\ " +
+	strangeState = "Zu\u0308rich 日本語 \U0001F986 \"quoted\" \\u0041 C:\\temp\\ " +
 		"<b>&amp;</b>\u2028\ttab\nline\x00 {\"round\":1} =="
 	laterState = " the second state, and no other\n"
 	jsonState  = `{"round": 3, "of": 3.0}`
@@ -44,7 +44,7 @@ var arguments = story.JSON(story.Object{"city": "Zürich", "days": 3, "units": n
 
 // oddKeys are keys of input requests that come back unchanged only if the client treats them as opaque strings. Cases
 // with several states have them.
-var oddKeys = []string{"", "0", ` States_of/~1.é["x"] 🗝`, "constructor"}
+var oddKeys = []string{"", "0", ` States_of/~1.e` + "\u0301" + `["x"] 🗝`, "constructor"}
 
 // withStates asks for one sample per state, in a round of its own. Nil stands for a result without requestState.
 func withStates(id string, states ...*string) harness.Case {
