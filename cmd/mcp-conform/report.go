@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -81,7 +83,7 @@ func savedTraces(path string) ([]*trace.Trace, error) {
 		return []*trace.Trace{one}, err
 	}
 	traces, err := readTraces(filepath.Join(path, "traces"))
-	if err == nil && traces == nil {
+	if err == nil && len(traces) == 0 {
 		traces, err = readTraces(path)
 	}
 	if err == nil && len(traces) == 0 {
@@ -107,16 +109,20 @@ func readTraces(dir string) ([]*trace.Trace, error) {
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { // -2 before -10
 		return cmp.Compare(len(a.Name()), len(b.Name()))
 	})
-	var traces []*trace.Trace
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".ndjson" {
-			continue
-		}
-		one, err := readTrace(filepath.Join(dir, e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		traces = append(traces, one)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) != ".ndjson" })
+	traces, errs := make([]*trace.Trace, len(entries)), make([]error, len(entries))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var reading sync.WaitGroup
+	for i, e := range entries {
+		slots <- struct{}{}
+		reading.Go(func() {
+			traces[i], errs[i] = readTrace(filepath.Join(dir, e.Name()))
+			<-slots
+		})
+	}
+	reading.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	return traces, nil
 }
