@@ -5,6 +5,8 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
@@ -36,7 +38,8 @@ const (
 type Change struct {
 	Kind     Kind
 	Revision string
-	// Check is the whole name, such as "parallel/results-reach-model".
+	// Check is the whole name, such as "parallel/results-reach-model"; "" for a revision that the client speaks in one of
+	// the runs only.
 	Check         string
 	Before, After report.Verdict
 	// Message is what the report of the second run says. Was is what the first said, of a check that failed then.
@@ -58,12 +61,19 @@ type Comparison struct {
 func Runs(before, after Run) *Comparison {
 	c := &Comparison{Before: before, After: after}
 	was := map[string]*report.Result{}
+	changed := c.revisions()
 	for i := range before.Results.Results {
 		r := &before.Results.Results[i]
+		if changed[r.Revision] {
+			continue
+		}
 		was[r.Revision+" "+r.ID()] = r
 	}
 	for i := range after.Results.Results {
 		r := &after.Results.Results[i]
+		if changed[r.Revision] {
+			continue
+		}
 		b := was[r.Revision+" "+r.ID()]
 		if b == nil {
 			c.OnlyAfter++
@@ -84,6 +94,73 @@ func Runs(before, after Run) *Comparison {
 	}
 	c.OnlyBefore = len(was)
 	return c
+}
+
+// revisions returns the revisions in which the client came to a case in one of the runs only: it does not speak them in
+// the other. Each is one change: its checks would all say the same.
+func (c *Comparison) revisions() map[string]bool {
+	changed := map[string]bool{}
+	was, is := c.Before.spoken(), c.After.spoken()
+	for _, revision := range slices.Sorted(maps.Keys(is)) {
+		spoke, played := was[revision]
+		if !played || spoke == is[revision] {
+			continue
+		}
+		changed[revision] = true
+		one := Change{Kind: Worse, Revision: revision, Message: why(c.After, revision), Was: judged(c.Before, revision)}
+		if is[revision] {
+			one = Change{Kind: Better, Revision: revision, Was: why(c.Before, revision),
+				Message: judged(c.After, revision) + ": the report of the run says what does not"}
+		}
+		c.Changes = append(c.Changes, one)
+	}
+	return changed
+}
+
+// spoken says of each revision with traces whether the client came to a case, not counting those in which it negotiates
+// another revision.
+func (r *Run) spoken() map[string]bool {
+	spoken := map[string]bool{}
+	for _, t := range r.Traces {
+		if len(t.Header.ServerRevisions) > 0 {
+			continue
+		}
+		came := slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Case != "" && e.Mark == nil })
+		spoken[t.Header.Revision] = spoken[t.Header.Revision] || came
+	}
+	return spoken
+}
+
+func (r *Run) in(revision string) []report.Result {
+	return slices.DeleteFunc(slices.Clone(r.Results.Results), func(one report.Result) bool {
+		return one.Revision != revision
+	})
+}
+
+// judged counts what passed in a revision, of what was judged.
+func judged(r Run, revision string) string {
+	all, passed := 0, 0
+	for _, one := range r.in(revision) {
+		if one.Verdict != report.NotApplicable {
+			all++
+		}
+		if one.Verdict == report.Pass {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%d of %d checks pass", passed, all)
+}
+
+// why returns what the worst result of a revision says.
+func why(r Run, revision string) string {
+	worst := ""
+	most := -1
+	for _, one := range r.in(revision) {
+		if n := rank(one.Verdict); n > most {
+			worst, most = one.Message, n
+		}
+	}
+	return worst
 }
 
 // Count returns how many changes are of a kind.

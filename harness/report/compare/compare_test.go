@@ -14,6 +14,7 @@ import (
 func run(r report.Result, said ...trace.Event) compare.Run {
 	r.Scenario, r.Check, r.Revision, r.Case = "basic", "answered", "2025-11-25", "basic/question"
 	t := &trace.Trace{Header: trace.Header{Revision: r.Revision, Cases: []trace.Case{{ID: r.Case}}}}
+	t.Events = append(t.Events, trace.Event{Case: r.Case}) // the case began
 	for _, e := range said {
 		e.Case = r.Case
 		t.Events = append(t.Events, e)
@@ -129,4 +130,25 @@ func TestRunsWithOtherChecks(t *testing.T) {
 	other.Results.Results[0].Revision = "2026-07-28"
 	found := compare.Runs(one, other)
 	require.Equal(t, "nothing changed, 0 alike, 1 judged only before, 1 judged only after", found.Summary())
+}
+
+func TestARevisionThatOnlyOneClientSpeaksIsOneChange(t *testing.T) {
+	speaks := run(report.Result{Verdict: report.Pass})
+	silent := run(report.Result{Verdict: report.NotApplicable, Message: "the client tried another revision"})
+	mark := trace.Event{Case: "basic/question", Mark: &trace.Mark{Name: trace.MarkNotPlayed}}
+	silent.Traces[0].Events = []trace.Event{mark}
+	negotiated := &trace.Trace{Header: trace.Header{Revision: "2025-11-25", ServerRevisions: []string{"2025-06-18"}},
+		Events: []trace.Event{toServer(`{"method":"ping"}`)}}
+	silent.Traces = append(silent.Traces, negotiated)
+
+	gained := compare.Runs(silent, speaks)
+	require.Equal(t, []compare.Change{{Kind: compare.Better, Revision: "2025-11-25",
+		Message: "1 of 1 checks pass: the report of the run says what does not",
+		Was:     "the client tried another revision"}}, gained.Changes)
+	require.Contains(t, string(compare.Text(gained, false)), "\nBETTER     2025-11-25\n           1 of 1 checks pass")
+	lost := compare.Runs(speaks, silent)
+	require.Equal(t, []compare.Change{{Kind: compare.Worse, Revision: "2025-11-25",
+		Message: "the client tried another revision", Was: "1 of 1 checks pass"}}, lost.Changes)
+	require.Contains(t, string(compare.Markdown(lost, true)), "\n- **worse** 2025-11-25\n  the client tried another")
+	require.Empty(t, compare.Runs(silent, silent).Changes)
 }

@@ -26,8 +26,7 @@ func Text(c *Comparison, onlyWorse bool) []byte {
 			if d.Kind != h.kind || onlyWorse && d.Kind != Worse {
 				continue
 			}
-			fmt.Fprintf(&b, "\n%-9s  %s   %s   %s → %s\n", h.head, d.Check, d.Revision, plain(d.Before), plain(d.After))
-			if d.Kind != Better {
+			if fmt.Fprintf(&b, "\n%-9s  %s\n", h.head, d.name()); d.Kind != Better || d.Check == "" {
 				fmt.Fprintf(&b, "           %s\n", d.Message)
 			}
 			if d.Was != "" {
@@ -53,11 +52,12 @@ func Markdown(c *Comparison, onlyWorse bool) []byte {
 			if d.Kind != h.kind || onlyWorse && d.Kind != Worse {
 				continue
 			}
-			fmt.Fprintf(&b, "\n- **%s** `%s` (%s): %s → %s", d.Kind, d.Check, d.Revision, plain(d.Before), plain(d.After))
-			if text := cmp.Or(d.Was, d.Message); d.Kind == Better {
-				fmt.Fprintf(&b, "\n  before: %s", report.Escape(text))
-			} else {
+			fmt.Fprintf(&b, "\n- **%s** %s", d.Kind, d.marked())
+			if d.Kind != Better || d.Check == "" {
 				fmt.Fprintf(&b, "\n  %s", report.Escape(d.Message))
+			}
+			if d.Kind == Better || d.Check == "" {
+				fmt.Fprintf(&b, "\n  before: %s", report.Escape(cmp.Or(d.Was, d.Message)))
 			}
 			if f := d.Differs; f != nil {
 				fmt.Fprintf(&b, "\n  first difference: %s\n\n      before  %s\n      after   %s", report.Escape(f.where()),
@@ -67,6 +67,20 @@ func Markdown(c *Comparison, onlyWorse bool) []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+func (c *Change) name() string {
+	if c.Check == "" {
+		return c.Revision
+	}
+	return fmt.Sprintf("%s   %s   %s → %s", c.Check, c.Revision, plain(c.Before), plain(c.After))
+}
+
+func (c *Change) marked() string {
+	if c.Check == "" {
+		return c.Revision
+	}
+	return fmt.Sprintf("`%s` (%s): %s → %s", c.Check, c.Revision, plain(c.Before), plain(c.After))
 }
 
 func plain(v report.Verdict) string { return strings.ReplaceAll(string(v), "_", " ") }
