@@ -61,7 +61,8 @@ func (s *Suite) sayUnusual(ctx context.Context, revisions []string) ([]*trace.Tr
 		if !ok {
 			return nil, nil
 		}
-		one := harness.Case{ID: gatewayScenario + "/" + gatewayUnusual, Handler: handleUnusual}
+		one := harness.Case{ID: gatewayScenario + "/" + gatewayUnusual, Handler: handleUnusual,
+			Declare: json.RawMessage(`{"sampling":{"tools":{},"context":{}}}`)}
 		t, err := s.playAlone(ctx, through, server.Revision(revision), []harness.Case{one})
 		if err != nil || t == nil {
 			return traces, err

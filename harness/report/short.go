@@ -140,7 +140,7 @@ func tallies(b *bytes.Buffer, rs *Results, o TextOptions) {
 		b.WriteString(painted)
 	}
 	if idle > 0 {
-		fmt.Fprintf(b, "   %d scenarios without a judged check", idle)
+		fmt.Fprintf(b, "   %s without a judged check", words.Count(idle, "scenario"))
 	}
 	b.WriteByte('\n')
 }
