@@ -343,6 +343,7 @@ func judgeProgress(l *legs, j *legJudge) {
 		{down, trace.ToClient, l.back, l.front, l.calls},
 		{up, trace.FromClient, l.front, l.back, l.samples},
 	} {
+		lostTokens(j, way.all)
 		for _, note := range way.from.notes {
 			if note.Method != "notifications/progress" || note.frame.Dir != way.dir || note.frame.Hostile {
 				continue
@@ -359,6 +360,23 @@ func judgeProgress(l *legs, j *legJudge) {
 				j.add(found)
 			}
 		}
+	}
+}
+
+// lostTokens finds requests whose progress token did not get through.
+func lostTokens(j *legJudge, all []*legRequest) {
+	for _, r := range all {
+		if r.other == nil || r.frame.Hostile || tokenOf(r) == nil || tokenOf(r.other) != nil {
+			continue
+		}
+		way := down
+		if r.frame.Dir == trace.FromClient {
+			way = up
+		}
+		text := fmt.Sprintf("the progress token %s of %s is lost %s: its receiver cannot report progress", tokenOf(r),
+			strings.TrimSpace(r.Method+" "+nameOf(r)), way)
+		j.add(&finding{"a lost token", text, []report.Evidence{shownMessage("sent", &r.legMessage, "params._meta"),
+			shownMessage("passed on", &r.other.legMessage, "params._meta")}})
 	}
 }
 
