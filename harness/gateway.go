@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,13 +157,22 @@ func (r *Runner) Reach(ctx context.Context) error {
 	if why == "" {
 		why = "the call of a tool did not reach the server"
 	}
-	return &ReachError{Revision: r.Revision, Why: why, Output: strings.TrimSpace(s.ended.Stdout + "\n" + s.ended.Stderr)}
+	return &ReachError{Revision: r.Revision, Why: why, Spoken: spoken(t),
+		Output: strings.TrimSpace(s.ended.Stdout + "\n" + s.ended.Stderr)}
+}
+
+// spoken reports whether a message to the server names the revision of the session: initialize, or any of 2026-07-28.
+func spoken(t *trace.Trace) bool {
+	return slices.ContainsFunc(t.Events, func(e trace.Event) bool {
+		return e.Frame != nil && e.Frame.Dir == trace.FromClient && bytes.Contains(e.Frame.Raw, []byte(t.Header.Revision))
+	})
 }
 
 // ReachError says that not even a call of a tool comes through a gateway.
 type ReachError struct {
 	Revision server.Revision
 	Why      string
+	Spoken   bool   // whether the gateway spoke the revision to the server
 	Output   string // of the gateway; "" for none
 }
 

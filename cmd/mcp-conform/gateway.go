@@ -95,7 +95,7 @@ func (c *runCommand) play(ctx context.Context, s streams, suite *conformance.Sui
 		return suite.Run(ctx)
 	}
 	fmt.Fprintf(s.err, "mcp-conform: judging a gateway, %s, with the client %s\n", suite.Client.Pair(), c.builtinName())
-	notes, err := c.reach(ctx, suite)
+	notes, failed, err := c.reach(ctx, suite)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,12 +107,16 @@ func (c *runCommand) play(ctx context.Context, s streams, suite *conformance.Sui
 		return nil, nil, err
 	}
 	rs.Notes = append(rs.Notes, notes...)
+	rs.Results = append(rs.Results, failed...)
+	rs.Count()
 	return rs, traces, err
 }
 
-// reach keeps the revisions of the suite in which a call comes through the gateway, and notes the others. A revision
-// that the command line names must be one of the first.
-func (c *runCommand) reach(ctx context.Context, suite *conformance.Suite) (notes []string, err error) {
+// reach keeps the revisions of the suite in which a call comes through the gateway, and notes the others. It is a failure
+// if the gateway speaks them to the server. A revision that the command line names must be one of the first.
+func (c *runCommand) reach(
+	ctx context.Context, suite *conformance.Suite,
+) (notes []string, failed []report.Result, err error) {
 	revisions := suite.Revisions
 	if revisions == nil {
 		revisions = server.DefaultRevisions()
@@ -129,18 +133,32 @@ func (c *runCommand) reach(ctx context.Context, suite *conformance.Suite) (notes
 			continue
 		}
 		if !errors.As(err, &unreached) {
-			return nil, err
+			return nil, nil, err
 		}
 		if first == nil {
 			first = err
+		}
+		if unreached.Spoken {
+			failed = append(failed, c.unreached(unreached))
+			continue
 		}
 		notes = append(notes, fmt.Sprintf("%s is not judged: no call of a tool comes through the gateway: %s", revision,
 			unreached.Why))
 	}
 	if len(suite.Revisions) == 0 || len(c.Revision) > 0 {
-		return nil, first
+		return nil, nil, first
 	}
-	return notes, nil
+	return notes, failed, nil
+}
+
+// unreached is the failure of a gateway that speaks a revision in which no call comes through.
+func (c *runCommand) unreached(err *harness.ReachError) report.Result {
+	return report.Result{Scenario: "gateway", Check: "calls", Revision: string(err.Revision), Level: report.Robust,
+		Verdict: report.Fail,
+		Message: "no call of a tool comes through, although the gateway speaks the revision to the server: " + err.Why,
+		Fix: "Pass the headers and all messages of the revision on. If the gateway does not speak it, refuse it, or judge " +
+			"the others with --revision.",
+		Reproduce: c.commandLine("--scenario", "basic/question", "--revision", string(err.Revision))}
 }
 
 // withoutGateway plays the same with the client alone, in process and in virtual time.

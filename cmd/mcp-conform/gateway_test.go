@@ -56,6 +56,9 @@ func myGateway() error {
 		r.Out.URL, r.Out.Host = to, to.Host
 		r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		r.Out.Header.Set("Content-Length", strconv.Itoa(len(body)))
+		if bug == "drops-method" {
+			r.Out.Header.Del("Mcp-Method")
+		}
 	}}
 	return http.ListenAndServe(args[0], http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -66,6 +69,8 @@ func myGateway() error {
 			fmt.Fprint(w, "<html>Welcome</html>")
 		case bug == "login" && r.Header.Get("X-Key") != "k=1":
 			w.WriteHeader(http.StatusUnauthorized)
+		case bug == "legacy" && r.Header.Get("Mcp-Method") != "":
+			http.Error(w, "no such revision", http.StatusBadRequest)
 		case r.URL.Path == "/mcp" || bug == "": // and for every path, as many proxies do
 			proxy.ServeHTTP(w, r)
 		default:
