@@ -163,7 +163,7 @@ func (g *gatewayJudge) worse(r report.Result) report.Result {
 	case report.Fail:
 		r.Cause, r.Fix = passes, ""
 	case report.Warn:
-		if r.Level == report.Should { // for a client it is advice; a gateway must not break what works
+		if r.Level == report.Should || r.Level == report.Must { // a gateway must not break what works
 			r.Verdict = report.Fail
 		}
 		r.Cause, r.Fix = passes, ""

@@ -46,6 +46,7 @@ func TestAGatewayIsJudgedAgainstTheRunWithoutIt(t *testing.T) {
 		{report.Pass, report.Pass, report.Must, report.Pass, ""},
 		{report.Pass, report.Fail, report.Must, report.Fail, ""},
 		{report.Pass, report.Warn, report.Should, report.Fail, ""}, // such as a cancel that is lost
+		{report.Pass, report.Warn, report.Must, report.Fail, ""},   // such as a stream that stays open
 		{report.Pass, report.Warn, report.Advice, report.Warn, ""},
 		{report.Pass, report.NotObserved, report.Must, report.NotApplicable, "gateway/judged"},
 		{report.Pass, report.NotApplicable, report.Must, report.NotApplicable, "gateway/applies"},
