@@ -47,7 +47,7 @@ func (c *tapCommand) Run(ctx context.Context, s streams, args arguments) error {
 	}
 	recording := tap.New(header)
 	files := &tapFiles{dir: c.Out, silent: c.NoBodies}
-	stop := files.keep(recording)
+	stop := files.keep(recording, s.err)
 	defer stop()
 	model, err := c.serveModel(recording)
 	if err != nil {

@@ -20,10 +20,12 @@ type tapFiles struct {
 	dir    string
 	silent bool     // without bodies
 	paths  []string // of the sessions; "" for one that is not written yet
+	told   bool     // that one could not be written
 }
 
-// keep writes what is recorded, about once a second, until the function that it returns was called.
-func (f *tapFiles) keep(r *tap.Recording) (stop func()) {
+// keep writes what is recorded, about once a second, until the function that it returns was called. It says once that this
+// does not work: the disk may have room again at the end.
+func (f *tapFiles) keep(r *tap.Recording, says io.Writer) (stop func()) {
 	const pause, share = time.Second, 20 // a long recording is written less often: in a twentieth of the time
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -39,8 +41,12 @@ func (f *tapFiles) keep(r *tap.Recording) (stop func()) {
 				begun := time.Now()
 				for i, t := range r.Traces() {
 					t.Cut = true
-					if t.Header.Revision != "" { // else it does not say yet what the file's name is
-						_, _ = f.write(i, t) // an error that lasts is told at the end
+					if t.Header.Revision == "" {
+						continue // it does not say yet what the file's name is
+					}
+					if _, err := f.write(i, t); err != nil && !f.told {
+						f.told = true
+						fmt.Fprintf(says, "mcp-conform: %v. Messages pass on; the tap tries again\n", err)
 					}
 				}
 				next, written = max(pause, share*time.Since(begun)), n

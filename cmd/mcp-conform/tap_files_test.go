@@ -2,16 +2,22 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
 // started starts the command, and returns the process and what it prints.
@@ -41,6 +47,27 @@ func seen(t *testing.T, lines *bufio.Scanner, text string) string {
 	}
 	require.Failf(t, "the output has ended", "without %q", text)
 	return ""
+}
+
+func TestATapSaysOnceThatItCannotWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recording := tap.New(trace.Header{Tapped: true})
+		pass := func(dir trace.Direction, line string) {
+			require.NoError(t, recording.Copy(io.Discard, strings.NewReader(line+"\n"), dir, "stdio 1"))
+			time.Sleep(time.Minute) // in virtual time
+		}
+		var said bytes.Buffer
+		dir := filepath.Join(t.TempDir(), "full")
+		stop := (&tapFiles{dir: dir}).keep(recording, &said)
+		pass(trace.FromClient, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
+		pass(trace.ToClient, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
+		pass(trace.FromClient, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		pass(trace.FromClient, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		stop()
+		require.Regexp(t, `^mcp-conform: writing .*full.*: no such file or directory\. Messages pass on; .*\n$`, said.String())
+		require.FileExists(t, filepath.Join(dir, "2025-11-25.ndjson"))
+	})
 }
 
 // A tap that is killed leaves the sessions, which show --follow has shown before.
