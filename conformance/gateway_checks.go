@@ -23,9 +23,10 @@ func GatewayChecks() []Check {
 			Fix:   "Keep a table of the ids of both sides, and pass result and error on as JSON."},
 		{ID: gatewayCalls,
 			Rule:  "Calls, retries and their results pass unchanged, with requestState and the keys of inputRequests",
-			Cause: "the gateway decodes a result into types of its own, which lack the members of newer revisions",
-			Fix: "Pass the params and the result on as JSON. Only a prefix of the tool and reserved members of _meta may " +
-				"change."},
+			Cause: "the gateway decodes a result into types of its own, which lack the members of newer revisions, or keeps " +
+				"results of earlier calls",
+			Fix: "Pass each call on, with its params and its result as JSON. Only a prefix of the tool and reserved members " +
+				"of _meta may change."},
 		{ID: gatewayCancels, Rule: "Cancels pass in both directions, with the id that their request has on the other side",
 			Cause: "notifications are not passed on, or with the id of the wrong side",
 			Fix:   "Look up the id of a cancelled request in the same table as that of a response."},

@@ -356,6 +356,9 @@ func TestEachBugOfAGatewayIsNamed(t *testing.T) {
 			return true
 		}},
 		{"loses a call", "calls", "is lost on the way up", losesOne("tools/call", 1)},
+		{"answers a call by itself", "calls", "the server was not asked", func(p *passing) bool {
+			return !p.up || p.m["method"] != "tools/call" || p.n != 2
+		}},
 		{"changes arguments", "calls", "params.arguments", func(p *passing) bool {
 			if p.up && p.m["method"] == "tools/call" {
 				set(p.m, "params", "arguments", map[string]any{"a": "b"})

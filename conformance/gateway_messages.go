@@ -229,6 +229,10 @@ func judgeCalls(l *legs, j *legJudge) {
 			if r.response == nil && j.isCalm(r) && laterPassed(l.calls, r, reached) {
 				j.add(lost(what, up, &r.legMessage))
 			}
+			if r.response != nil && r.response.Error == nil && !r.response.frame.Hostile {
+				j.add(&finding{"an answer of its own", what + " has a result, and the server was not asked: it is answered on " +
+					"its way up", []report.Evidence{shownMessage("client received", r.response, "")}})
+			}
 			continue
 		}
 		j.compared++

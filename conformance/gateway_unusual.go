@@ -72,18 +72,18 @@ func (s *Suite) sayUnusual(ctx context.Context, revisions []string) ([]*trace.Tr
 	return traces, nil
 }
 
-// runUnusual is the client: it gives its answers in turns.
+// runUnusual is the client: it gives its answers in turns. It calls the tool twice: what a gateway keeps of the first call
+// is not the answer to the second.
 func runUnusual(ctx context.Context, env harness.Env) error {
 	asked := 0
 	answer := func(context.Context, map[string]any) (map[string]any, error) {
-		n := asked
+		results := resultsIn(env.Revision)
+		n := asked % turnsIn(env.Revision)
 		asked++
-		if results := resultsIn(env.Revision); n < len(results) {
+		if n < len(results) {
 			return jsonvalue.ReadObject([]byte(results[n]))
-		} else if n -= len(results); n < len(unusualErrors) {
-			return nil, unusualErrors[n]
 		}
-		return nil, fmt.Errorf("asked %d times", asked)
+		return nil, unusualErrors[n-len(results)]
 	}
 	c, err := client.Connect(ctx, client.Options{URL: env.URL, HTTP: env.HTTP, Launch: env.Launch, Revision: env.Revision,
 		Capabilities: env.Declare, Sampling: answer})
@@ -99,8 +99,20 @@ func runUnusual(ctx context.Context, env harness.Env) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.CallTool(ctx, tool, arguments)
-	return err
+	for range 2 {
+		if _, err = c.CallTool(ctx, tool, arguments); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turnsIn is how many answers there are in a revision. Since 2026-07-28 a client that refuses sends nothing.
+func turnsIn(r server.Revision) int {
+	if r.Modern() {
+		return len(resultsIn(r))
+	}
+	return len(resultsIn(r)) + len(unusualErrors)
 }
 
 func resultsIn(r server.Revision) []string {
@@ -115,11 +127,7 @@ func handleUnusual(s *server.Session) (any, error) {
 	if !s.Declares("sampling") {
 		return "nothing to ask", nil
 	}
-	turns := len(resultsIn(s.Revision()))
-	if s.Revision() < server.V20260728 { // since then a client that refuses sends nothing
-		turns += len(unusualErrors)
-	}
-	for n := range turns {
+	for n := range turnsIn(s.Revision()) {
 		params, err := jsonvalue.ReadObject(jsonvalue.Marshal(s.Ask(fmt.Sprintf("Unusual question %d: “ü” 🗼?", n+1))))
 		if err != nil {
 			return nil, err
@@ -139,5 +147,5 @@ func handleUnusual(s *server.Session) (any, error) {
 	}
 	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock)},
 		StructuredContent: json.RawMessage(unusualArguments),
-		Meta: map[string]any{"example.com/result": 1}}, nil
+		Meta:              map[string]any{"example.com/result": 1}}, nil
 }
