@@ -22,7 +22,7 @@ func GatewayChecks() []Check {
 			Cause: "the gateway decodes results into types of its own, makes errors of its own, or mixes up ids",
 			Fix:   "Keep a table of the ids of both sides, and pass result and error on as JSON."},
 		{ID: gatewayCalls,
-			Rule:  "Calls, retries and their results pass unchanged, with requestState and the keys of inputRequests",
+			Rule: "Calls, retries and their results pass unchanged, with requestState and the keys of inputRequests",
 			Cause: "the gateway decodes a result into types of its own, which lack the members of newer revisions, or keeps " +
 				"results of earlier calls",
 			Fix: "Pass each call on, with its params and its result as JSON. Only a prefix of the tool and reserved members " +
