@@ -145,7 +145,7 @@ func handleUnusual(s *server.Session) (any, error) {
 		}
 		_, _ = s.Sample(params) // what came back is in the trace
 	}
-	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock)},
+	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock), server.Text("")},
 		StructuredContent: json.RawMessage(unusualArguments),
 		Meta:              map[string]any{"example.com/result": 1}}, nil
 }
