@@ -197,7 +197,7 @@ func TestACorrectGatewayPasses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Empty(t, judgedLegs(t, habit)) })
 	}
-	t.Run("a prefix of the tools", func(t *testing.T) {
+	t.Run("a prefix of the tools, and another server's tool", func(t *testing.T) {
 		traces := []*trace.Trace{}
 		for _, back := range backLegs() {
 			made := throughGateway(back, nil)
@@ -206,6 +206,11 @@ func TestACorrectGatewayPasses(t *testing.T) {
 					strings.Contains(string(f.Raw), `"tools/call"`) {
 					f.Raw = []byte(strings.Replace(string(f.Raw), `"name":"`, `"name":"server1__`, 1))
 				}
+			}
+			for _, f := range []trace.Frame{{Dir: trace.FromClient,
+				Raw: trace.Bytes(`{"jsonrpc":"2.0","id":"o","method":"tools/call","params":{"name":"server2__other"}}`),
+			}, {Dir: trace.ToClient, Raw: trace.Bytes(`{"jsonrpc":"2.0","id":"o","result":{"content":[]}}`)}} {
+				made.Events = append(made.Events, trace.Event{Front: &f})
 			}
 			traces = append(traces, made)
 		}

@@ -63,16 +63,23 @@ var calm = jsonvalue.Set("basic tool-use parallel loop consent mrtr provider-err
 
 // isCalm reports whether nothing that happens to a request may end it.
 func (j *legJudge) isCalm(r *legRequest) bool {
-	scenario, _, _ := strings.Cut(r.ref.Case, "/")
-	if r.ref.Case == "" && r.Method != sampling { // on the front leg
-		name := nameOf(r)
-		i := slices.IndexFunc(j.trace.Header.Cases, func(c trace.Case) bool { return sameName(name, c.Tool) })
-		if i < 0 {
-			return false
-		}
-		scenario, _, _ = strings.Cut(j.trace.Header.Cases[i].ID, "/")
+	id := r.ref.Case
+	if id == "" && r.Method != sampling {
+		id = j.caseOf(r)
 	}
+	scenario, _, _ := strings.Cut(id, "/")
 	return calm[scenario]
+}
+
+// caseOf is the case of a call on the front leg; "" for none, as of a tool that another server behind the gateway has.
+func (j *legJudge) caseOf(r *legRequest) string {
+	name := nameOf(r)
+	for _, c := range j.trace.Header.Cases {
+		if sameName(name, c.Tool) {
+			return c.ID
+		}
+	}
+	return ""
 }
 
 // judgeLegs judges all sessions of a revision.
@@ -229,7 +236,7 @@ func judgeCalls(l *legs, j *legJudge) {
 			if r.response == nil && j.isCalm(r) && laterPassed(l.calls, r, reached) {
 				j.add(lost(what, up, &r.legMessage))
 			}
-			if r.response != nil && r.response.Error == nil && !r.response.frame.Hostile {
+			if r.response != nil && r.response.Error == nil && !r.response.frame.Hostile && j.caseOf(r) != "" {
 				j.add(&finding{"an answer of its own", what + " has a result, and the server was not asked: it is answered on " +
 					"its way up", []report.Evidence{shownMessage("client received", r.response, "")}})
 			}

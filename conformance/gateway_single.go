@@ -172,7 +172,7 @@ func (l *single) alone(ctx context.Context, s *Suite, revision server.Revision) 
 	if !ok {
 		return nil, nil
 	}
-	one := harness.Case{ID: gatewayScenario + "/" + l.name, Handler: l.handle}
+	one := harness.Case{ID: gatewayScenario + "/" + l.name, Handler: l.handle, Wait: l.limit}
 	if _, err := s.playAlone(ctx, through, revision, []harness.Case{one}); err != nil {
 		return nil, err
 	}
