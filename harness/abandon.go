@@ -18,7 +18,7 @@ var ErrAbandon = errors.New("the harness asked the client to abandon this call")
 // a time.
 func (e *Env) Call(ctx context.Context, tool string) (_ context.Context, token string, done func()) {
 	abandoned := func(name string) bool {
-		return tool == name || e.front != nil && strings.HasSuffix(tool, name) // a gateway may put a prefix before it
+		return tool == name || e.prefixes && strings.HasSuffix(tool, name) // a gateway may put a prefix before it
 	}
 	if e.calls == nil || !slices.ContainsFunc(e.Abandon, abandoned) {
 		return ctx, "", func() {}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,11 +92,25 @@ func (c *Client) checkGateway() error {
 	return nil
 }
 
+// withoutPrefix returns the name that a tool of the cases has at the server: a gateway may put a prefix before it.
+func (c *Client) withoutPrefix(tool string, cases []trace.Case) string {
+	if c.gateway == nil {
+		return tool
+	}
+	own := ""
+	for _, one := range cases {
+		if strings.HasSuffix(tool, one.Tool) && len(one.Tool) > len(own) {
+			own = one.Tool
+		}
+	}
+	return cmp.Or(own, tool)
+}
+
 // runGateway runs the client's function with the gateway in between. The trace shows the gateway's process.
 func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (*trace.Process, error) {
 	behind := Env{URL: env.URL, Server: env.Server, Revision: env.Revision, settle: env.settle}
 	front := env
-	front.URL, front.Launch, front.Server = "", nil, nil
+	front.URL, front.Launch, front.Server, front.prefixes = "", nil, nil, true
 	if !c.gateway.listens {
 		var all launches
 		front.Launch = all.launcher(c, behind, env.front, grace)

@@ -89,7 +89,10 @@ func (r *Runner) play(
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
 	env := r.env(fakes, &header, cases)
-	env.Report = func(o Outcome) { w.record(trace.Event{Case: o.Tool, Mark: o.mark()}) }
+	env.Report = func(o Outcome) {
+		o.Tool = client.withoutPrefix(o.Tool, header.Cases)
+		w.record(trace.Event{Case: o.Tool, Mark: o.mark()})
+	}
 	env.announce, env.done = w.announced.add, w.done.happened
 	env.front = tap.NewFrames(func(f trace.Frame) { w.record(trace.Event{Front: &f}) })
 	if err := fakes.launchable(client, &env); err != nil {
