@@ -224,12 +224,12 @@ func (g *gatewayJudge) collected(check, revision string, all []report.Result, ex
 		r.Message = fmt.Sprintf("not judged: %s, see gateway/capabilities", words.Count(n, "check"))
 	case check == gatewayApplies:
 		r.Verdict = report.Fail
-		r.Message = fmt.Sprintf("expected what applies without the gateway to apply through it, not so for %s, most of all: %s",
-			words.Count(n, "check"), first)
+		r.Message = fmt.Sprintf("expected what applies without the gateway to apply through it, not so for %s, "+
+			"most of all: %s", words.Count(n, "check"), first)
 	default:
 		r.Verdict = report.NotObserved
-		r.Message = fmt.Sprintf("expected what passes without the gateway to be judged through it, not so for %s, most of all: %s",
-			words.Count(n, "check"), first)
+		r.Message = fmt.Sprintf("expected what passes without the gateway to be judged through it, not so for %s, "+
+			"most of all: %s", words.Count(n, "check"), first)
 	}
 	return r
 }

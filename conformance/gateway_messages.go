@@ -232,14 +232,7 @@ func judgeCalls(l *legs, j *legJudge) {
 	for _, r := range l.calls {
 		what := strings.TrimSpace(r.Method + " " + nameOf(r))
 		if r.other == nil {
-			reached := func(other *legRequest) bool { return other.other != nil }
-			if r.response == nil && j.isCalm(r) && laterPassed(l.calls, r, reached) {
-				j.add(lost(what, up, &r.legMessage))
-			}
-			if r.response != nil && r.response.Error == nil && !r.response.frame.Hostile && j.caseOf(r) != "" {
-				j.add(&finding{"an answer of its own", what + " has a result, and the server was not asked: it is answered on " +
-					"its way up", []report.Evidence{shownMessage("client received", r.response, "")}})
-			}
+			judgeStopped(l, j, r, what)
 			continue
 		}
 		j.compared++
@@ -260,6 +253,18 @@ func judgeCalls(l *legs, j *legJudge) {
 		if path, want, got := responseDifference(answer, r.response); path != "" {
 			j.add(changed("the response to "+what, path, down, want, got, answer, r.response))
 		}
+	}
+}
+
+// judgeStopped judges a call that did not reach the server.
+func judgeStopped(l *legs, j *legJudge, r *legRequest, what string) {
+	reached := func(other *legRequest) bool { return other.other != nil }
+	if r.response == nil && j.isCalm(r) && laterPassed(l.calls, r, reached) {
+		j.add(lost(what, up, &r.legMessage))
+	}
+	if r.response != nil && r.response.Error == nil && !r.response.frame.Hostile && j.caseOf(r) != "" {
+		j.add(&finding{"an answer of its own", what + " has a result, and the server was not asked: it is answered on its " +
+			"way up", []report.Evidence{shownMessage("client received", r.response, "")}})
 	}
 }
 

@@ -72,8 +72,8 @@ func (s *Suite) sayUnusual(ctx context.Context, revisions []string) ([]*trace.Tr
 	return traces, nil
 }
 
-// runUnusual is the client: it gives its answers in turns. It calls the tool twice: what a gateway keeps of the first call
-// is not the answer to the second.
+// runUnusual is the client: it gives its answers in turns. It calls the tool twice: what a gateway keeps of the first
+// call is not the answer to the second.
 func runUnusual(ctx context.Context, env harness.Env) error {
 	asked := 0
 	answer := func(context.Context, map[string]any) (map[string]any, error) {

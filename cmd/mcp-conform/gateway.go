@@ -112,8 +112,8 @@ func (c *runCommand) play(ctx context.Context, s streams, suite *conformance.Sui
 	return rs, traces, err
 }
 
-// reach keeps the revisions of the suite in which a call comes through the gateway, and notes the others. It is a failure
-// if the gateway speaks them to the server. A revision that the command line names must be one of the first.
+// reach keeps the revisions of the suite in which a call comes through the gateway, and notes the others. It is a
+// failure if the gateway speaks them to the server. A revision that the command line names must be one of the first.
 func (c *runCommand) reach(
 	ctx context.Context, suite *conformance.Suite,
 ) (notes []string, failed []report.Result, err error) {

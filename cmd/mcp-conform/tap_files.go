@@ -23,8 +23,8 @@ type tapFiles struct {
 	told   bool     // that one could not be written
 }
 
-// keep writes what is recorded, about once a second, until the function that it returns was called. It says once that this
-// does not work: the disk may have room again at the end.
+// keep writes what is recorded, about once a second, until the function that it returns was called. It says once that
+// this does not work: the disk may have room again at the end.
 func (f *tapFiles) keep(r *tap.Recording, says io.Writer) (stop func()) {
 	const pause, share = time.Second, 20 // a long recording is written less often: in a twentieth of the time
 	ended, done := make(chan struct{}), make(chan struct{})

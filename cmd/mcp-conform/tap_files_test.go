@@ -65,7 +65,7 @@ func TestATapSaysOnceThatItCannotWrite(t *testing.T) {
 		require.NoError(t, os.Mkdir(dir, 0o755))
 		pass(trace.FromClient, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 		stop()
-		require.Regexp(t, `^mcp-conform: writing .*full.*: no such file or directory\. Messages pass on; .*\n$`, said.String())
+		require.Regexp(t, `^mcp-conform: writing .*: no such file or directory\. Messages pass on; .*\n$`, said.String())
 		require.FileExists(t, filepath.Join(dir, "2025-11-25.ndjson"))
 	})
 }

@@ -35,7 +35,7 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 		"raw":    {json.RawMessage(`{"a": 1}`), nil, `{"content":[{"type":"text","text":"{\"a\": 1}"}]}`},
 		"error": {"x", errors.New("no such city"),
 			`{"content":[{"type":"text","text":"no such city"}],"isError":true}`},
-		"result":      {structured, nil, `{"content":[{"type":"text","text":"a"}],"structuredContent":{"b":1}}`},
+		"result": {structured, nil, `{"content":[{"type":"text","text":"a"}],"structuredContent":{"b":1}}`},
 		"meta": {server.CallToolResult{Meta: map[string]any{"a.b/c": 1}}, nil,
 			`{"content":[],"_meta":{"a.b/c":1}}`},
 		"pointer":     {&server.CallToolResult{IsError: true}, nil, `{"content":[],"isError":true}`},

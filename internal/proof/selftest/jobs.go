@@ -91,19 +91,26 @@ func jobsOf(o *Options) []job {
 		}
 	}
 	for _, mutant := range mutants.All() {
-		for k, s := range settingsOf(&mutant, o.Every) {
-			revisions := revisionsOf(&mutant)
-			turn := revisions[(number(&mutant)+k)%len(revisions)]
-			if !o.Every && k > 0 {
-				revisions = []server.Revision{turn}
+		jobs = append(jobs, mutantJobs(&mutant, o.Every)...)
+	}
+	return jobs
+}
+
+// mutantJobs are the jobs of one mutant. If every is false, its settings have revisions in turns.
+func mutantJobs(m *mutants.Mutant, every bool) []job {
+	var jobs []job
+	for k, s := range settingsOf(m, every) {
+		revisions := revisionsOf(m)
+		turn := revisions[(number(m)+k)%len(revisions)]
+		if !every && k > 0 {
+			revisions = []server.Revision{turn}
+		}
+		for _, r := range revisions {
+			var only []string
+			if !every {
+				only = scenariosFor(m, k == 0 && r == turn && !m.Once)
 			}
-			for _, r := range revisions {
-				var only []string
-				if !o.Every {
-					only = scenariosFor(&mutant, k == 0 && r == turn && !mutant.Once)
-				}
-				jobs = append(jobs, job{mutant: &mutant, setting: s, revision: r, only: only})
-			}
+			jobs = append(jobs, job{mutant: m, setting: s, revision: r, only: only})
 		}
 	}
 	return jobs
@@ -199,7 +206,8 @@ func settingsOf(m *mutants.Mutant, every bool) []setting {
 }
 
 // scenariosFor is what a mutant runs: its own checks, and in its first setting and one revision their scenarios, the
-// simplest ones and others that its number chooses. Each scenario sees a sixth of the mutants that are about something else.
+// simplest ones and others that its number chooses. Each scenario sees a sixth of the mutants that are about something
+// else.
 func scenariosFor(m *mutants.Mutant, first bool) []string {
 	if !first {
 		return checksFor(m)
