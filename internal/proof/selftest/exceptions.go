@@ -34,8 +34,10 @@ func (e *exception) covers(p *Pair) bool {
 	})
 }
 
-func (e *exception) String() string {
-	return fmt.Sprintf("\t%s / %s  %d", strings.Join(e.mutants, " "), strings.Join(e.conditions, " "), len(e.covered))
+func (e *exception) String() string { return e.covering(len(e.covered)) }
+
+func (e *exception) covering(n int) string {
+	return fmt.Sprintf("\t%s / %s  %d", strings.Join(e.mutants, " "), strings.Join(e.conditions, " "), n)
 }
 
 // The sections of the list.
@@ -123,7 +125,7 @@ func (c *Conditions) complain(format string, args ...any) {
 }
 
 // UpdatedConditions returns the list with new counts, and with all pairs that now survive. Entries without a pair are
-// left out. What never fires and has no entry still needs one.
+// left out. One of harmless pairs stays as it is if it covers fewer. What never fires and has no entry still needs one.
 func (c *Conditions) UpdatedConditions() []byte {
 	listed := readExceptions(conditionsText)
 	delete(listed, survives)
@@ -142,8 +144,13 @@ func (c *Conditions) UpdatedConditions() []byte {
 			b.WriteString(line)
 			continue
 		}
-		if e := entries[0]; len(e.covered) > 0 {
-			fmt.Fprintln(&b, e)
+		e := entries[0]
+		n := len(e.covered)
+		if slices.Contains(listed[harmless], e) {
+			n = max(n, e.count)
+		}
+		if n > 0 {
+			fmt.Fprintln(&b, e.covering(n))
 		}
 		entries = entries[1:]
 	}

@@ -42,3 +42,9 @@ func TestTheListSaysWhichPairsNeedNoName(t *testing.T) {
 		})
 	}
 }
+
+func TestAnUpdateKeepsTheCountsOfHarmlessPairs(t *testing.T) {
+	updated, kept := readExceptions(string((&Conditions{}).UpdatedConditions())), readExceptions(conditionsText)
+	require.Equal(t, kept[harmless], updated[harmless])
+	require.Empty(t, updated[never])
+}
