@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -301,7 +302,8 @@ func judgeCancels(l *legs, j *legJudge) {
 	} {
 		for _, note := range way.from.notes {
 			r := cancelled(note, way.dir, way.all)
-			if r == nil || r.other == nil || r.other.response != nil && r.other.response.at < note.at {
+			if r == nil || r.other == nil || r.other.response != nil && r.other.response.at < note.at ||
+				j.closesStream(r.other) {
 				continue
 			}
 			j.compared++
@@ -321,6 +323,12 @@ func judgeCancels(l *legs, j *legJudge) {
 			}
 		}
 	}
+}
+
+// closesStream reports whether the cancel of a request is not a message: since 2026-07-28 a client closes the stream of a
+// call over HTTP. cancel/call-cancelled judges that.
+func (j *legJudge) closesStream(r *legRequest) bool {
+	return r.frame.Dir == trace.FromClient && r.frame.HTTP != nil && server.Revision(j.trace.Header.Revision).Modern()
 }
 
 // cancelled returns the request that a notification cancels; nil for none.
