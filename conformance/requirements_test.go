@@ -44,7 +44,7 @@ func TestTheTableHasEveryListedStatement(t *testing.T) {
 		require.Equal(t, server.Revision(l.Revision), s.Revision, l.ID)
 		require.Equal(t, strictest(l.Keywords), s.Level, l.ID)
 		if l.Digest != "" { // Comments of the schema have none in the list.
-			require.Equal(t, l.Digest, s.Digest, l.ID)
+			require.Contains(t, digests(t)[s.ID], l.Digest, l.ID)
 		}
 		var places []string // A section can be a list.
 		for section := range strings.SplitSeq(l.Section, ", ") {
@@ -81,21 +81,22 @@ func anchor(heading string) string {
 
 func TestStatementsFromASchemaAreInTheSchema(t *testing.T) {
 	for _, revision := range check.WithTools {
-		digests := map[string]bool{}
+		said := map[string]bool{}
 		var schema any
 		require.NoError(t, json.Unmarshal(specified(t, string(revision)+".schema.json"), &schema))
 		eachDescription(schema, func(text string) {
 			for paragraph := range strings.SplitSeq(text, "\n\n") {
 				for _, sentence := range regexp.MustCompile(`[^.:]+(?:\.[^\s.:][^.:]*)*[.:]`).FindAllString(paragraph, -1) {
-					digests[digest(sentence)] = true
+					said[digest(sentence)] = true
 				}
 			}
 		})
 		found := 0
 		for _, s := range requirements.Statements() {
-			if strings.HasPrefix(s.Place, string(revision)+"/schema/") && s.Digest != "" {
+			if all := digests(t)[s.ID]; strings.HasPrefix(s.Place, string(revision)+"/schema/") && all != nil {
 				found++
-				require.True(t, digests[s.Digest], "%s: no comment of the schema has the digest %s", s.Place, s.Digest)
+				require.True(t, slices.ContainsFunc(all, func(one string) bool { return said[one] }),
+					"%s: no comment of the schema has the digest %s", s.Place, all)
 			}
 		}
 		require.NotZero(t, found)
@@ -119,14 +120,25 @@ func eachDescription(schema any, f func(string)) {
 	}
 }
 
-// digest returns the digest of a sentence (see [requirements.Statement]).
+// digests returns the digests of the sentences of each statement, which show that the specification changed. A type of
+// the schema has none, and neither has a sentence that was read in another draft.
+func digests(t *testing.T) map[string][]string {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/digests.json")
+	require.NoError(t, err)
+	var all map[string][]string
+	require.NoError(t, json.Unmarshal(raw, &all))
+	return all
+}
+
+// digest returns the first 12 hexadecimal digits of the SHA-256 of a sentence, without asterisks and with single spaces.
 func digest(sentence string) string {
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ReplaceAll(sentence, "**", "")), " ")))
 	return hex.EncodeToString(sum[:])[:12]
 }
 
 func TestADigestIgnoresMarkupAndSpace(t *testing.T) {
-	require.Equal(t, at("2025-11-25/sampling/15").Digest,
+	require.Contains(t, digests(t)[at("2025-11-25/sampling/15").ID],
 		digest("Both parties **SHOULD** validate\n   message content"))
 }
 
@@ -189,7 +201,6 @@ func TestEachStatementIsComplete(t *testing.T) {
 		require.True(t, strings.HasPrefix(s.URL, requirements.Site+string(s.Revision)+"/"), "%s: %s", s.Place, s.URL)
 		require.NotEmpty(t, s.Text, s.Place)
 		require.Contains(t, []report.Level{report.Must, report.Should, report.May}, s.Level, s.Place)
-		require.Regexp(t, `^([0-9a-f]{12})?$`, s.Digest, s.Place)
 	}
 }
 

@@ -41,9 +41,6 @@ type Statement struct {
 	// Level is the level of its keyword, the stricter of two. A type of the schema is a MUST.
 	Level report.Level
 	Text  string
-	// Digest is the first 12 hexadecimal digits of the SHA-256 of the sentence, without asterisks and with single spaces.
-	// It shows that the specification changed. "" for a type of the schema, and for sentences read in another draft.
-	Digest string
 	// Excluded says why no check enforces the statement; "" if checks do.
 	Excluded string
 }
@@ -72,10 +69,9 @@ type revision struct {
 // in level, sentence or our words for it. No revision has both.
 type entry struct {
 	// ID is page and number in the newest revision when the statement was listed, or a name if the number is taken.
-	ID     string
-	Level  report.Level
-	Digest string
-	Text   string
+	ID    string
+	Level report.Level
+	Text  string
 	// At is where it stands, by revision: page/number#anchor. "" removes it from a revision that is like another.
 	At map[server.Revision]string
 	// Excluded is the reason, or its name, by revision; "*" for all revisions.
@@ -166,7 +162,7 @@ func (t *table) statement(e *entry, revision server.Revision, page, path, name s
 	name, anchor, _ := strings.Cut(name, "#")
 	s := Statement{
 		ID: e.ID, Place: fmt.Sprintf("%s/%s/%s", revision, page, name), Revision: revision,
-		URL: fmt.Sprintf("%s%s/%s", Site, revision, path), Level: e.Level, Text: e.Text, Digest: e.Digest,
+		URL: fmt.Sprintf("%s%s/%s", Site, revision, path), Level: e.Level, Text: e.Text,
 	}
 	if anchor != "" {
 		s.URL += "#" + anchor

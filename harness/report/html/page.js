@@ -21,7 +21,7 @@ const checkName = (i) => data.checks[i].s + "/" + data.checks[i].c;
 const checkPage = (i) => data.pages + data.checks[i].s + ".md#" + data.checks[i].c;
 const link = (url, text) => /^https?:/.test(url) ? el("a", { href: url, rel: "noreferrer" }, text) : text;
 
-// Findings that a reader fixes at once: one check, one verdict, one message but for numbers, in several columns.
+// Findings of one check, verdict and message (but for numbers), in several columns.
 const groups = [];
 const groupOf = new Map(); // column and check → group
 {
@@ -120,11 +120,11 @@ function overview() {
 // path splits params.messages[2].content into its steps.
 const split = (path) => (path.match(/[^.[\]]+/g) || []);
 
-// Digits is a number as it is written: 1.0, or one that JavaScript would round. Older browsers do not give the source.
+// Digits is a number as it is written, such as 1.0. Older browsers do not give the source.
 class Digits { constructor(text) { this.text = text; } }
 const digits = (key, v, context) => (typeof v === "number" && context && context.source ? new Digits(context.source) : v);
 
-// pretty writes JSON with indentation, and marks the values at the paths. Of a missing value it marks the parent.
+// pretty writes JSON, and marks the values at the paths. Of a missing value it marks the parent.
 function pretty(text, paths) {
   const out = el("pre", { tabindex: 0 }); // it scrolls
   let value;
@@ -158,8 +158,7 @@ function excerpt(x) {
     text.slice(x.start + x.length).join(""), x.missing ? el("span", { cls: "missing" }, `  ← ${x.path} is missing`) : "");
 }
 
-// places are the paths of a step's message that the verdict rests on. The lines of an evidence's text may begin with
-// paths below its own, which say more.
+// places are the paths of a step's message that the verdict rests on. Lines of its text may begin with more exact ones.
 function places(step, f) {
   let all = (step.excerpts || []).map((x) => ({ path: x.path, missing: x.missing }));
   for (const e of f.evidence) {
