@@ -297,9 +297,9 @@ func TestACancelOverHTTPIsNoMessage(t *testing.T) {
 		first, later := frame(call, "b"), frame(call, "d")
 		first.HTTP, later.HTTP = http, http
 		cancel := frame(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}`)
-		played := &trace.Trace{Header: trace.Header{Revision: strings.TrimSpace(revision)}, Whole: true, Events: []trace.Event{
-			{Front: frame(call, "a")}, {Frame: first, Case: "basic/question"}, {Front: cancel},
-			{Front: frame(call, "c")}, {Frame: later, Case: "basic/question"}}}
+		played := &trace.Trace{Header: trace.Header{Revision: strings.TrimSpace(revision)}, Whole: true}
+		played.Events = []trace.Event{{Front: frame(call, "a")}, {Frame: first, Case: "basic/question"}, {Front: cancel},
+			{Front: frame(call, "c")}, {Frame: later, Case: "basic/question"}}
 		results := oneResult(report.Pass, report.Must)
 		results.Results[0].Revision = played.Header.Revision
 		failed := slices.ContainsFunc(conformance.JudgeGateway(results, results, []*trace.Trace{played}).Results,

@@ -325,8 +325,8 @@ func judgeCancels(l *legs, j *legJudge) {
 	}
 }
 
-// closesStream reports whether the cancel of a request is not a message: since 2026-07-28 a client closes the stream of a
-// call over HTTP. cancel/call-cancelled judges that.
+// closesStream reports whether the cancel of a request is not a message: since 2026-07-28 a client closes the stream of
+// a call over HTTP. cancel/call-cancelled judges that.
 func (j *legJudge) closesStream(r *legRequest) bool {
 	return r.frame.Dir == trace.FromClient && r.frame.HTTP != nil && server.Revision(j.trace.Header.Revision).Modern()
 }

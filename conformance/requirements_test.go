@@ -131,7 +131,7 @@ func digests(t *testing.T) map[string][]string {
 	return all
 }
 
-// digest returns the first 12 hexadecimal digits of the SHA-256 of a sentence, without asterisks and with single spaces.
+// digest returns the first 12 hexadecimal digits of the SHA-256 of a sentence without asterisks, with single spaces.
 func digest(sentence string) string {
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ReplaceAll(sentence, "**", "")), " ")))
 	return hex.EncodeToString(sum[:])[:12]
