@@ -44,7 +44,7 @@ func TestTheTableHasEveryListedStatement(t *testing.T) {
 		require.Equal(t, server.Revision(l.Revision), s.Revision, l.ID)
 		require.Equal(t, strictest(l.Keywords), s.Level, l.ID)
 		if l.Digest != "" { // Comments of the schema have none in the list.
-			require.Contains(t, digests(t)[s.ID], l.Digest, l.ID)
+			require.Equal(t, l.Digest, digests(t)[s.Place], l.ID)
 		}
 		var places []string // A section can be a list.
 		for section := range strings.SplitSeq(l.Section, ", ") {
@@ -93,10 +93,9 @@ func TestStatementsFromASchemaAreInTheSchema(t *testing.T) {
 		})
 		found := 0
 		for _, s := range requirements.Statements() {
-			if all := digests(t)[s.ID]; strings.HasPrefix(s.Place, string(revision)+"/schema/") && all != nil {
+			if d := digests(t)[s.Place]; strings.HasPrefix(s.Place, string(revision)+"/schema/") && d != "" {
 				found++
-				require.True(t, slices.ContainsFunc(all, func(one string) bool { return said[one] }),
-					"%s: no comment of the schema has the digest %s", s.Place, all)
+				require.True(t, said[d], "%s: no comment of the schema has the digest %s", s.Place, d)
 			}
 		}
 		require.NotZero(t, found)
@@ -120,13 +119,13 @@ func eachDescription(schema any, f func(string)) {
 	}
 }
 
-// digests returns the digests of the sentences of each statement, which show that the specification changed. A type of
-// the schema has none, and neither has a sentence that was read in another draft.
-func digests(t *testing.T) map[string][]string {
+// digests returns the digest of the sentence at each place, which shows that the specification changed. A type of the
+// schema has none, and neither has a sentence that was read in another draft.
+func digests(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/digests.json")
 	require.NoError(t, err)
-	var all map[string][]string
+	var all map[string]string
 	require.NoError(t, json.Unmarshal(raw, &all))
 	return all
 }
@@ -138,7 +137,7 @@ func digest(sentence string) string {
 }
 
 func TestADigestIgnoresMarkupAndSpace(t *testing.T) {
-	require.Contains(t, digests(t)[at("2025-11-25/sampling/15").ID],
+	require.Equal(t, digests(t)["2025-11-25/sampling/15"],
 		digest("Both parties **SHOULD** validate\n   message content"))
 }
 
@@ -190,6 +189,13 @@ func TestPlacesAreUnique(t *testing.T) {
 	for _, s := range requirements.Statements() {
 		require.False(t, places[s.Place], s.Place)
 		places[s.Place] = true
+	}
+}
+
+func TestEachDigestIsOfAStatement(t *testing.T) {
+	for place, digest := range digests(t) {
+		require.NotNil(t, at(place), place)
+		require.Regexp(t, `^[0-9a-f]{12}$`, digest, place)
 	}
 }
 
