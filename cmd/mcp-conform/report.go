@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/report/html"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/workers"
 )
 
 type reportCommand struct {
@@ -111,16 +111,9 @@ func readTraces(dir string) ([]*trace.Trace, error) {
 	})
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) != ".ndjson" })
 	traces, errs := make([]*trace.Trace, len(entries)), make([]error, len(entries))
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var reading sync.WaitGroup
-	for i, e := range entries {
-		slots <- struct{}{}
-		reading.Go(func() {
-			traces[i], errs[i] = readTrace(filepath.Join(dir, e.Name()))
-			<-slots
-		})
-	}
-	reading.Wait()
+	workers.Each(len(entries), runtime.GOMAXPROCS(0), func(i int) {
+		traces[i], errs[i] = readTrace(filepath.Join(dir, entries[i].Name()))
+	})
 	if err := cmp.Or(errs...); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/client"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -15,6 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/workers"
 )
 
 // Traces judges the traces of one run by the wanted checks; nil wants all. The results are sorted by revision, then in
@@ -70,16 +70,7 @@ func Traces(
 // decodeAll decodes traces concurrently: with long requests, decoding takes as long as everything else.
 func decodeAll(traces []*trace.Trace) []*evidence.Session {
 	sessions := make([]*evidence.Session, len(traces))
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var running sync.WaitGroup
-	for i, t := range traces {
-		slots <- struct{}{}
-		running.Go(func() {
-			sessions[i] = evidence.Decode(t)
-			<-slots
-		})
-	}
-	running.Wait()
+	workers.Each(len(traces), runtime.GOMAXPROCS(0), func(i int) { sessions[i] = evidence.Decode(traces[i]) })
 	return sessions
 }
 

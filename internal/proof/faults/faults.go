@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/workers"
 )
 
 // Options are the settings of [Run].
@@ -149,16 +150,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		p.lessons[s] = sync.OnceValues(func() (*lesson, error) { return learn(ctx, s) })
 	}
 	errs := make([]error, len(r.Faults))
-	slots := make(chan struct{}, max(o.Parallel, 1))
-	var running sync.WaitGroup
-	for i := range r.Faults {
-		slots <- struct{}{}
-		running.Go(func() {
-			errs[i] = p.one(ctx, &r.Faults[i], first+i)
-			<-slots
-		})
-	}
-	running.Wait()
+	workers.Each(len(r.Faults), o.Parallel, func(i int) { errs[i] = p.one(ctx, &r.Faults[i], first+i) })
 	for i, err := range errs {
 		if err != nil {
 			return nil, fmt.Errorf("fault %d of seed %d: %w", first+i+1, o.Seed, err)

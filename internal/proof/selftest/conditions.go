@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/play"
+	"github.com/mcp-conform/mcp-conform/internal/workers"
 )
 
 // Pair is a mutant whose bug is limited to one condition, and what became of it.
@@ -56,16 +57,7 @@ const (
 func RunConditions(ctx context.Context, o Options) (*Conditions, error) {
 	p := &player{Options: o, chosen: chosenMutants(&o), learned: map[played]*occurrences{}}
 	pairs, errs := make([][]Pair, len(p.chosen)), make([]error, len(p.chosen))
-	var running sync.WaitGroup
-	slots := make(chan struct{}, max(o.Parallel, 1))
-	for i := range p.chosen {
-		running.Go(func() {
-			slots <- struct{}{}
-			pairs[i], errs[i] = p.mutant(ctx, &p.chosen[i])
-			<-slots
-		})
-	}
-	running.Wait()
+	workers.Each(len(p.chosen), o.Parallel, func(i int) { pairs[i], errs[i] = p.mutant(ctx, &p.chosen[i]) })
 	for i, err := range errs {
 		if err != nil {
 			return nil, fmt.Errorf("playing mutant %s under conditions: %w", p.chosen[i].Name, err)

@@ -6,11 +6,11 @@ package selftest
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/workers"
 )
 
 // Options are the settings of [Run]. The zero value runs the matrix one client after the other.
@@ -71,16 +71,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	}
 	m.Rows = make([]Row, len(jobs))
 	errs := make([]error, len(jobs))
-	slots := make(chan struct{}, max(o.Parallel, 1))
-	var running sync.WaitGroup
-	for i, j := range jobs {
-		running.Go(func() {
-			slots <- struct{}{}
-			m.Rows[i], _, errs[i] = j.run(ctx, false)
-			<-slots
-		})
-	}
-	running.Wait()
+	workers.Each(len(jobs), o.Parallel, func(i int) { m.Rows[i], _, errs[i] = jobs[i].run(ctx, false) })
 	for i, err := range errs {
 		if err != nil {
 			return nil, fmt.Errorf("running %s: %w", jobs[i].name(), err)
