@@ -17,10 +17,7 @@ var ErrAbandon = errors.New("the harness asked the client to abandon this call")
 // begins to answer over HTTP, or [Env.Progressed] is called. Else token is "". It is for clients that make one call at
 // a time.
 func (e *Env) Call(ctx context.Context, tool string) (_ context.Context, token string, done func()) {
-	abandoned := func(name string) bool {
-		return tool == name || e.prefixes && strings.HasSuffix(tool, name) // a gateway may put a prefix before it
-	}
-	if e.calls == nil || !slices.ContainsFunc(e.Abandon, abandoned) {
+	if e.calls == nil || !slices.Contains(e.Abandon, e.ownName(tool)) {
 		return ctx, "", func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

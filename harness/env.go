@@ -64,7 +64,7 @@ type Env struct {
 	announce func(feature string) // see Announce; nil if unused
 	done     <-chan struct{}      // closed when the host's model has given its last answer
 	front    *tap.Frames          // records what the client and a gateway exchange
-	prefixes bool                 // the gateway may put a prefix before the names of tools
+	names    []string             // of all tools, before which a gateway may put a prefix; nil for other clients
 	settle   func(time.Duration)  // waits, at most so long, for what the client wrote; nil over HTTP
 }
 

@@ -92,15 +92,12 @@ func (c *Client) checkGateway() error {
 	return nil
 }
 
-// withoutPrefix returns the name that a tool of the cases has at the server: a gateway may put a prefix before it.
-func (c *Client) withoutPrefix(tool string, cases []trace.Case) string {
-	if c.gateway == nil {
-		return tool
-	}
+// ownName returns the name that a tool has at the server: a gateway may put a prefix before it.
+func (e *Env) ownName(tool string) string {
 	own := ""
-	for _, one := range cases {
-		if strings.HasSuffix(tool, one.Tool) && len(one.Tool) > len(own) {
-			own = one.Tool
+	for _, name := range e.names {
+		if strings.HasSuffix(tool, name) && len(name) > len(own) {
+			own = name
 		}
 	}
 	return cmp.Or(own, tool)
@@ -110,7 +107,7 @@ func (c *Client) withoutPrefix(tool string, cases []trace.Case) string {
 func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (*trace.Process, error) {
 	behind := Env{URL: env.URL, Server: env.Server, Revision: env.Revision, settle: env.settle}
 	front := env
-	front.URL, front.Launch, front.Server, front.prefixes = "", nil, nil, true
+	front.URL, front.Launch, front.Server = "", nil, nil
 	if !c.gateway.listens {
 		var all launches
 		front.Launch = all.launcher(c, behind, env.front, grace)
@@ -176,7 +173,7 @@ func (r *Runner) Reach(ctx context.Context) error {
 		Output: strings.TrimSpace(s.ended.Stdout + "\n" + s.ended.Stderr)}
 }
 
-// spoken reports whether a message to the server names the revision of the session: initialize, or any of 2026-07-28.
+// spoken reports whether a message to the server names the revision of the session: initialize, or any modern one.
 func spoken(t *trace.Trace) bool {
 	return slices.ContainsFunc(t.Events, func(e trace.Event) bool {
 		return e.Frame != nil && e.Frame.Dir == trace.FromClient && bytes.Contains(e.Frame.Raw, []byte(t.Header.Revision))

@@ -1,30 +1,25 @@
 package harness
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 func TestAGatewayMayPutAPrefixBeforeTheNamesOfTools(t *testing.T) {
-	cases := []trace.Case{{Tool: "once"}, {Tool: "call-once"}}
-	run := func(context.Context, Env) error { return nil }
-	through := Gateway(run, GatewayProgram{Argv: []string{"gateway", "{url}"}})
-	direct := InProcess(run)
+	names := []string{"once", "call-once"}
 	for tool, own := range map[string]string{
 		"call-once": "call-once", "srv__call-once": "call-once", "srv__once": "once", "other": "other",
 	} {
-		require.Equal(t, own, through.withoutPrefix(tool, cases))
-		require.Equal(t, tool, direct.withoutPrefix(tool, cases))
+		through, direct := Env{names: names}, Env{}
+		require.Equal(t, own, through.ownName(tool))
+		require.Equal(t, tool, direct.ownName(tool))
 	}
 
-	for _, prefixes := range []bool{true, false} {
-		e := Env{Abandon: []string{"call-once"}, calls: &abandonable{}, prefixes: prefixes}
+	for _, names := range [][]string{names, nil} {
+		e := Env{Abandon: []string{"call-once"}, calls: &abandonable{}, names: names}
 		_, token, done := e.Call(t.Context(), "srv__call-once")
 		done()
-		require.Equal(t, prefixes, token != "")
+		require.Equal(t, names != nil, token != "")
 	}
 }

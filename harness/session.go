@@ -90,7 +90,7 @@ func (r *Runner) play(
 	}
 	env := r.env(fakes, &header, cases)
 	env.Report = func(o Outcome) {
-		o.Tool = client.withoutPrefix(o.Tool, header.Cases)
+		o.Tool = env.ownName(o.Tool)
 		w.record(trace.Event{Case: o.Tool, Mark: o.mark()})
 	}
 	env.announce, env.done = w.announced.add, w.done.happened
@@ -157,6 +157,11 @@ func (r *Runner) env(f *fakes, header *trace.Header, cases []Case) Env {
 	}
 	if cases[0].ServerRevisions != nil {
 		env.Revision = ""
+	}
+	for _, c := range header.Cases {
+		if r.Client.gateway != nil {
+			env.names = append(env.names, c.Tool)
+		}
 	}
 	for _, c := range cases {
 		if c.Carrier == "" {
