@@ -98,8 +98,8 @@ func (s *Server) serveModern(x *exchange, m *inbound) {
 
 func (s *Server) complete(result map[string]any) map[string]any {
 	result["resultType"] = "complete"
-	meta, _ := result["_meta"].(map[string]any)
-	meta = maps.Clone(meta)
+	given, _ := result["_meta"].(map[string]any)
+	meta := maps.Clone(given)
 	if meta == nil {
 		meta = map[string]any{}
 	}

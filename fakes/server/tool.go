@@ -50,7 +50,7 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 // should return when s.Context() is done.
 type Handler func(s *Session) (any, error)
 
-// CallToolResult is the result of a tools/call. Since 2026-07-28 the server adds serverInfo to Meta.
+// CallToolResult is the result of a tools/call. In modern revisions the server adds its serverInfo to Meta.
 type CallToolResult struct {
 	Content           []any          `json:"content"`
 	StructuredContent any            `json:"structuredContent,omitempty"`

@@ -51,7 +51,7 @@ type Change struct {
 // Comparison is what changed between two runs.
 type Comparison struct {
 	Before, After Run
-	// Changes are in the order of the report.
+	// Changes are in the order of the report, after those of whole revisions.
 	Changes []Change
 	// Alike counts the checks that did not change, and the others those that only one run judged.
 	Alike, OnlyBefore, OnlyAfter int
@@ -110,7 +110,7 @@ func (c *Comparison) revisions() map[string]bool {
 		one := Change{Kind: Worse, Revision: revision, Message: why(c.After, revision), Was: judged(c.Before, revision)}
 		if is[revision] {
 			one = Change{Kind: Better, Revision: revision, Was: why(c.Before, revision),
-				Message: judged(c.After, revision) + ": the report of the run says what does not"}
+				Message: judged(c.After, revision) + "; the report of the run lists the others"}
 		}
 		c.Changes = append(c.Changes, one)
 	}

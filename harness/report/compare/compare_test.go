@@ -143,7 +143,7 @@ func TestARevisionThatOnlyOneClientSpeaksIsOneChange(t *testing.T) {
 
 	gained := compare.Runs(silent, speaks)
 	require.Equal(t, []compare.Change{{Kind: compare.Better, Revision: "2025-11-25",
-		Message: "1 of 1 checks pass: the report of the run says what does not",
+		Message: "1 of 1 checks pass; the report of the run lists the others",
 		Was:     "the client tried another revision"}}, gained.Changes)
 	require.Contains(t, string(compare.Text(gained, false)), "\nBETTER     2025-11-25\n           1 of 1 checks pass")
 	lost := compare.Runs(speaks, silent)

@@ -26,7 +26,8 @@ func Text(c *Comparison, onlyWorse bool) []byte {
 			if d.Kind != h.kind || onlyWorse && d.Kind != Worse {
 				continue
 			}
-			if fmt.Fprintf(&b, "\n%-9s  %s\n", h.head, d.name()); d.Kind != Better || d.Check == "" {
+			fmt.Fprintf(&b, "\n%-9s  %s\n", h.head, d.title("%s   %s   %s → %s"))
+			if d.Kind != Better || d.Check == "" {
 				fmt.Fprintf(&b, "           %s\n", d.Message)
 			}
 			if d.Was != "" {
@@ -52,7 +53,7 @@ func Markdown(c *Comparison, onlyWorse bool) []byte {
 			if d.Kind != h.kind || onlyWorse && d.Kind != Worse {
 				continue
 			}
-			fmt.Fprintf(&b, "\n- **%s** %s", d.Kind, d.marked())
+			fmt.Fprintf(&b, "\n- **%s** %s", d.Kind, d.title("`%s` (%s): %s → %s"))
 			if d.Kind != Better || d.Check == "" {
 				fmt.Fprintf(&b, "\n  %s", report.Escape(d.Message))
 			}
@@ -69,18 +70,12 @@ func Markdown(c *Comparison, onlyWorse bool) []byte {
 	return b.Bytes()
 }
 
-func (c *Change) name() string {
+// title formats the check, the revision and both verdicts. A change of a whole revision has only its name.
+func (c *Change) title(format string) string {
 	if c.Check == "" {
 		return c.Revision
 	}
-	return fmt.Sprintf("%s   %s   %s → %s", c.Check, c.Revision, plain(c.Before), plain(c.After))
-}
-
-func (c *Change) marked() string {
-	if c.Check == "" {
-		return c.Revision
-	}
-	return fmt.Sprintf("`%s` (%s): %s → %s", c.Check, c.Revision, plain(c.Before), plain(c.After))
+	return fmt.Sprintf(format, c.Check, c.Revision, plain(c.Before), plain(c.After))
 }
 
 func plain(v report.Verdict) string { return strings.ReplaceAll(string(v), "_", " ") }
