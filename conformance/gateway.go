@@ -24,8 +24,6 @@ const (
 	gatewayCapabilities = "capabilities"
 	// gatewayApplies: a check that applies without the gateway applies through it.
 	gatewayApplies = "applies"
-	// tokenUnique is about the client's pings beside its calls.
-	tokenUnique = "always/token-unique"
 	// gatewayJudged: a check that passes without the gateway can be judged through it.
 	gatewayJudged = "judged"
 )
@@ -74,8 +72,8 @@ func (s *Suite) addAlone(ctx context.Context, rs *report.Results) error {
 	return errors.Join(errs...)
 }
 
-// anyCase is a result with a case that a run can select. What a gateway does in sessions of their own shows in a run of
-// any case, but for a slow answer.
+// anyCase returns a result with a case that a run can select. Sessions of their own belong to no case: a run of any case
+// plays them, except for the slow answer.
 func anyCase(r *report.Result) *report.Result {
 	alone := r.Check == gatewayClients || r.Check == gatewayLarge
 	if r.Scenario != gatewayScenario || !alone && r.Case != gatewayScenario+"/"+gatewayUnusual {
@@ -173,8 +171,8 @@ func (g *gatewayJudge) worse(r report.Result) report.Result {
 		g.unseen = append(g.unseen, r)
 		return notJudged(r, "see gateway/judged: "+r.Message)
 	case report.NotApplicable, report.Unsupported:
-		if r.ID() == tokenUnique {
-			return notJudged(r, "a gateway may answer the client's pings itself")
+		if r.ID() == "always/token-unique" { // it is about the client's pings
+			return notJudged(r, "a gateway may answer pings itself")
 		}
 		g.gone = append(g.gone, r)
 		return notJudged(r, "see gateway/applies: "+r.Message)
@@ -224,12 +222,12 @@ func (g *gatewayJudge) collected(check, revision string, all []report.Result, ex
 		r.Message = fmt.Sprintf("not judged: %s, see gateway/capabilities", words.Count(n, "check"))
 	case check == gatewayApplies:
 		r.Verdict = report.Fail
-		r.Message = fmt.Sprintf("expected what applies without the gateway to apply through it, not so for %s, "+
-			"most of all: %s", words.Count(n, "check"), first)
+		r.Message = fmt.Sprintf("applicable only without the gateway: %s, most of all: %s",
+			words.Count(n, "check"), first)
 	default:
 		r.Verdict = report.NotObserved
-		r.Message = fmt.Sprintf("expected what passes without the gateway to be judged through it, not so for %s, "+
-			"most of all: %s", words.Count(n, "check"), first)
+		r.Message = fmt.Sprintf("judged only without the gateway: %s, most of all: %s",
+			words.Count(n, "check"), first)
 	}
 	return r
 }

@@ -231,7 +231,7 @@ func judgeAnswers(l *legs, j *legJudge) {
 
 func judgeCalls(l *legs, j *legJudge) {
 	for _, r := range l.calls {
-		what := strings.TrimSpace(r.Method + " " + nameOf(r))
+		what := described(r)
 		if r.other == nil {
 			judgeStopped(l, j, r, what)
 			continue
@@ -256,6 +256,9 @@ func judgeCalls(l *legs, j *legJudge) {
 		}
 	}
 }
+
+// described names a request by its method and what it calls.
+func described(r *legRequest) string { return strings.TrimSpace(r.Method + " " + nameOf(r)) }
 
 // judgeStopped judges a call that did not reach the server.
 func judgeStopped(l *legs, j *legJudge, r *legRequest, what string) {
@@ -325,8 +328,8 @@ func judgeCancels(l *legs, j *legJudge) {
 	}
 }
 
-// closesStream reports whether the cancel of a request is not a message: since 2026-07-28 a client closes the stream of
-// a call over HTTP. cancel/call-cancelled judges that.
+// closesStream reports whether the cancel of a request is not a message: a modern client closes the stream of a call
+// over HTTP. cancel/call-cancelled judges that.
 func (j *legJudge) closesStream(r *legRequest) bool {
 	return r.frame.Dir == trace.FromClient && r.frame.HTTP != nil && server.Revision(j.trace.Header.Revision).Modern()
 }
@@ -398,7 +401,7 @@ func lostTokens(j *legJudge, all []*legRequest) {
 			way = up
 		}
 		text := fmt.Sprintf("the progress token %s of %s is lost %s: its receiver cannot report progress", tokenOf(r),
-			strings.TrimSpace(r.Method+" "+nameOf(r)), way)
+			described(r), way)
 		j.add(&finding{"a lost token", text, []report.Evidence{shownMessage("sent", &r.legMessage, "params._meta"),
 			shownMessage("passed on", &r.other.legMessage, "params._meta")}})
 	}

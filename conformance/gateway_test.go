@@ -73,6 +73,16 @@ func TestAGatewayIsJudgedAgainstTheRunWithoutIt(t *testing.T) {
 	}
 }
 
+func TestAGatewayMayAnswerPings(t *testing.T) {
+	direct, through := oneResult(report.Pass, report.Must), oneResult(report.NotApplicable, report.Must)
+	for _, rs := range []*report.Results{direct, through} {
+		rs.Results[0].Scenario, rs.Results[0].Check = "always", "token-unique"
+	}
+	judged := conformance.JudgeGateway(direct, through, nil)
+	require.Equal(t, report.NotApplicable, judged.Results[0].Verdict)
+	require.False(t, judged.Failed(true))
+}
+
 // sessionThat is a session in which the server sees capabilities.
 func sessionThat(declares, seen string) *trace.Trace {
 	frame := func(session, raw string) trace.Event {

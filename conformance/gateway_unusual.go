@@ -107,7 +107,7 @@ func runUnusual(ctx context.Context, env harness.Env) error {
 	return nil
 }
 
-// turnsIn is how many answers there are in a revision. Since 2026-07-28 a client that refuses sends nothing.
+// turnsIn is how many answers there are in a revision. A modern client that refuses sends nothing.
 func turnsIn(r server.Revision) int {
 	if r.Modern() {
 		return len(resultsIn(r))

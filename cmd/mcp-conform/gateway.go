@@ -156,8 +156,8 @@ func (c *runCommand) unreached(err *harness.ReachError) report.Result {
 	return report.Result{Scenario: "gateway", Check: "calls", Revision: string(err.Revision), Level: report.Robust,
 		Verdict: report.Fail,
 		Message: "no call of a tool comes through, although the gateway speaks the revision to the server: " + err.Why,
-		Fix: "Pass the headers and all messages of the revision on. If the gateway does not speak it, refuse it, or judge " +
-			"the others with --revision.",
+		Fix: "Pass on all headers and messages of the revision. If the gateway does not support it, refuse it with an " +
+			"error, or name the revisions to judge with --revision.",
 		Reproduce: c.commandLine("--scenario", "basic/question", "--revision", string(err.Revision))}
 }
 

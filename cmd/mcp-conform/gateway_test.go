@@ -31,6 +31,8 @@ func myGateway() error {
 		}
 	}
 	switch bug {
+	case "drops-context":
+		edit = func(body []byte) []byte { return bytes.ReplaceAll(body, []byte(`"context":{},`), nil) }
 	case "first-capabilities":
 		edit = firstCapabilities()
 	case "drops-error-data":

@@ -24,7 +24,7 @@ type tapFiles struct {
 }
 
 // keep writes what is recorded, about once a second, until the function that it returns was called. It says once that
-// this does not work: the disk may have room again at the end.
+// writing failed, and goes on: the disk may have room again.
 func (f *tapFiles) keep(r *tap.Recording, says io.Writer) (stop func()) {
 	const pause, share = time.Second, 20 // a long recording is written less often: in a twentieth of the time
 	ended, done := make(chan struct{}), make(chan struct{})
@@ -46,7 +46,7 @@ func (f *tapFiles) keep(r *tap.Recording, says io.Writer) (stop func()) {
 					}
 					if _, err := f.write(i, t); err != nil && !f.told {
 						f.told = true
-						fmt.Fprintf(says, "mcp-conform: %v. Messages pass on; the tap tries again\n", err)
+						fmt.Fprintf(says, "mcp-conform: %v. Messages still pass, and the tap tries again\n", err)
 					}
 				}
 				next, written = max(pause, share*time.Since(begun)), n
