@@ -72,8 +72,8 @@ func (s *Suite) addAlone(ctx context.Context, rs *report.Results) error {
 	return errors.Join(errs...)
 }
 
-// anyCase returns a result with a case that a run can select. Sessions of their own belong to no case: a run of any case
-// plays them, except for the slow answer.
+// anyCase returns a result with a case that a run can select. Sessions of their own belong to no case: a run of any
+// case plays them, except for the slow answer.
 func anyCase(r *report.Result) *report.Result {
 	alone := r.Check == gatewayClients || r.Check == gatewayLarge
 	if r.Scenario != gatewayScenario || !alone && r.Case != gatewayScenario+"/"+gatewayUnusual {

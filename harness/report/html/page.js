@@ -120,7 +120,7 @@ function overview() {
 // path splits params.messages[2].content into its steps.
 const split = (path) => (path.match(/[^.[\]]+/g) || []);
 
-// Digits is a number as it is written, such as 1.0. Older browsers do not give the source.
+// Digits is a number as it is written, such as 1.0, or one that JavaScript would round. Older browsers do not give the source.
 class Digits { constructor(text) { this.text = text; } }
 const digits = (key, v, context) => (typeof v === "number" && context && context.source ? new Digits(context.source) : v);
 
