@@ -88,7 +88,8 @@ func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
 			}
 			for _, c := range r.Cases {
 				if c.Case == "tool-use/one-tool" && strings.Contains(c.Message, "no response") {
-					require.True(t, strings.HasSuffix(c.Message, "; it panicked: out of range"), c.Message)
+					// A call that ended first ended before the panic was known.
+					require.Regexp(t, `no response to request 1(; it panicked: out of range)?$`, c.Message)
 				}
 			}
 		}
