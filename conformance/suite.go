@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -15,6 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/hooks"
+	"github.com/mcp-conform/mcp-conform/internal/workers"
 )
 
 // Suite is the configuration of a run. Only Client is required.
@@ -200,16 +200,7 @@ func (s *Suite) play(
 			traces[i] = append(traces[i], t)
 		})
 	}
-	slots := make(chan struct{}, atOnce)
-	var running sync.WaitGroup
-	for i := range revisions {
-		slots <- struct{}{}
-		running.Go(func() {
-			one(i)
-			<-slots
-		})
-	}
-	running.Wait()
+	workers.Each(len(revisions), atOnce, one)
 	return inOrder(slices.Concat(traces...), revisions, chosen), errors.Join(errs...)
 }
 
