@@ -39,6 +39,7 @@ func TestCorrectClient(t *testing.T) {
 	column := &matrix.Column{
 		Name:     "go-sdk",
 		Language: "Go",
+		Run:      "gosdk",
 		Version:  need.Built(t, "github.com/modelcontextprotocol/go-sdk"),
 	}
 	need.InMatrix(t, column, gosdk.Client(asking), "testdata/correct.yaml", "45 known, 87 not applicable", everything...)

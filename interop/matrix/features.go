@@ -19,15 +19,16 @@ func (f *Feature) concerns(r judged) bool {
 }
 
 const (
-	given  = "always/model-was-given"
-	answer = "always/server-was-given"
+	sampled = "client/sampled" // of a client that fails it, a check that passes says nothing
+	given   = "always/model-was-given"
+	answer  = "always/server-was-given"
 )
 
 // Features are the rows of the matrix.
 var Features = []Feature{
 	{ID: "2025-11-25", Title: "speaks 2025-11-25", Checks: []string{"client/connects"}, Revision: "2025-11-25"},
 	{ID: "2026-07-28", Title: "speaks 2026-07-28", Checks: []string{"client/connects"}, Revision: "2026-07-28"},
-	{ID: "declares", Title: "declares sampling", Checks: []string{"declare/sampling-declared"}},
+	{ID: "declares", Title: "declares sampling", Checks: []string{sampled, "declare/sampling-declared"}},
 	{ID: "declares-tools", Title: "declares sampling.tools", Checks: []string{"declare/tools-declared"}},
 	{ID: "undeclared", Title: "refuses tools that it did not declare",
 		Checks: []string{"declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused"}},

@@ -30,7 +30,8 @@ type Column struct {
 	Version  string `json:"version"`
 	// Init is the template of mcp-conform init with the adapter that was judged; "" for an adapter of interop.
 	Init string `json:"init,omitempty"`
-	// Run is the client of the template that was judged; "" for its first one, adapter.
+	// Run is the client of the template that was judged; "" for its first one, adapter. Without a template it is the
+	// folder of interop.
 	Run string `json:"run,omitempty"`
 	// Features are by id.
 	Features map[string]Cell `json:"features"`
@@ -55,8 +56,11 @@ func (c *Column) Fill(rs *report.Results) {
 	withTools := slices.ContainsFunc(rs.Results, func(r report.Result) bool {
 		return r.ID() == "declare/tools-declared" && r.Verdict == report.Pass
 	})
+	without := slices.ContainsFunc(rs.Results, func(r report.Result) bool {
+		return r.ID() == sampled && r.Verdict == report.Fail
+	})
 	for _, f := range Features {
-		if f.Tools && !withTools {
+		if f.Tools && !withTools || without && f.Revision == "" && !slices.Contains(f.Checks, sampled) {
 			continue
 		}
 		var cell Cell

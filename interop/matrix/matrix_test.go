@@ -71,6 +71,10 @@ func TestAFeatureFailsOnlyIfTheSDKIsToBlame(t *testing.T) {
 		require.Equal(t, c.want, column.Features[c.feature].State, "%+v", c)
 		column.Fill(&report.Results{Results: []report.Result{c.result}})
 		require.Equal(t, c.feature != "tools", column.Features[c.feature].State == c.want, "without tools: %+v", c)
+		silent := known("client/sampled", "SDK: none")
+		column.Fill(&report.Results{Results: []report.Result{c.result, declares, silent}})
+		require.Len(t, column.Features, 1, "without sampling")
+		require.Equal(t, matrix.Fails, column.Features["declares"].State)
 	}
 }
 
@@ -136,7 +140,7 @@ func command(c *matrix.Column, one matrix.Cell) string {
 	scenario, _, _ := strings.Cut(one.Shown[0], "/")
 	client := cmp.Or(c.Run, "adapter")
 	if c.Init == "" {
-		return "go test ./interop/" + strings.ReplaceAll(strings.ToLower(c.Name), "-", "")
+		return "go test ./interop/" + c.Run
 	}
 	if scenario == "always" || scenario == "client" {
 		return fmt.Sprintf("mcp-conform init %s && mcp-conform run %s -v", c.Init, client)

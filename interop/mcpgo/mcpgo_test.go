@@ -14,7 +14,8 @@ import (
 )
 
 func TestClient(t *testing.T) {
-	column := &matrix.Column{Name: "mcp-go", Language: "Go", Version: need.Built(t, "github.com/mark3labs/mcp-go")}
+	column := &matrix.Column{Name: "mcp-go", Language: "Go", Run: "mcpgo",
+		Version: need.Built(t, "github.com/mark3labs/mcp-go")}
 	need.InMatrix(t, column, mcpgo.Client(mcpgo.AskModel), "testdata/client.yaml", "47 known, 70 not applicable",
 		conformance.Skip("malformed"))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/matrix"
 	"github.com/mcp-conform/mcp-conform/interop/need"
 )
 
@@ -51,6 +52,15 @@ func TestMalformedRequests(t *testing.T) {
 				conformance.Only("malformed"), conformance.Skip("malformed/long-string"))
 		})
 	}
+}
+
+// A library that cannot sample fails, and is blamed for nothing else.
+func TestClientWithoutSampling(t *testing.T) {
+	installed(t)
+	column := &matrix.Column{Name: "Vercel AI SDK", Language: "TypeScript", Run: "typescript",
+		Version: need.Locked(t, "package.json", `"@ai-sdk/mcp": "(.*)"`)}
+	need.InMatrix(t, column, harness.Command("node", "ai-sdk.mjs"), "testdata/ai-sdk.yaml", "2 known, 67 not applicable",
+		conformance.Only("declare", "basic"))
 }
 
 func TestTwoCommands(t *testing.T) {

@@ -1,6 +1,7 @@
 package always_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
@@ -61,5 +62,19 @@ func TestRequestsNameSessionAndVersion(t *testing.T) {
 		legacy(fails("no session", inOrder(complete, header("Mcp-Session-Id", "")), "Mcp-Session-Id, found none")),
 		legacy(tracetest.Warns("another version", inOrder(complete, header("Mcp-Protocol-Version", "2025-06-18")),
 			"2025-11-25, found 2025-06-18")),
+		legacy(passes("a GET that may have left before the session began", inOrder(complete, bareGET, atOnce))),
+		legacy(fails("a GET after the client's next message", inOrder(complete, bareGET), "Mcp-Session-Id, found none")),
 	)
+}
+
+// atOnce moves the last event behind the result of initialize.
+func atOnce(s *session) {
+	last := len(s.Trace.Events) - 1
+	s.Trace.Events = slices.Insert(s.Trace.Events[:last:last], 3, s.Trace.Events[last])
+}
+
+// bareGET is a GET without session and version.
+func bareGET(s *session) {
+	s.Frame("", trace.FromClient, 0, "")
+	s.Trace.Events[len(s.Trace.Events)-1].Frame.HTTP = &trace.HTTP{Method: "GET", Header: map[string]string{}}
 }

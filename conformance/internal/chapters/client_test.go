@@ -137,6 +137,11 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 		{"it is not declared", func(s *session) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail,
 			"expected the client to declare sampling, found the capabilities {\"sampling\":{\"tools\":{}}}: " +
 				"no sampling request could be sent", tracetest.BothEras},
+		{"other requests are not declared", func(s *session) {
+			s.Marks(trace.MarkWithheld, "sampling.tools")
+			s.Asks(tracetest.Asking(story.Question))
+		}, report.Fail, "expected a result for at least one sampling request, found none: no response to request 1",
+			tracetest.BothEras},
 		{"it is never answered", func(s *session) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail,
 			"expected a result for at least one sampling request, found none: no response to request 1", tracetest.BothEras},
 		{"the model always fails", func(s *session) {

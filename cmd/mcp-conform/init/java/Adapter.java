@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An adapter for mcp-conform on the official Java SDK, io.modelcontextprotocol.sdk:mcp 2. It calls every tool of the server
- * once. sample answers sampling by asking the model, in its native dialect: the params of the request go in, the result
+ * An adapter for mcp-conform on the official Java SDK, io.modelcontextprotocol.sdk:mcp 1 or 2. It calls every tool of the
+ * server once. sample answers sampling by asking the model, in its native dialect: the params of the request go in, the result
  * comes out.
  */
 @SuppressWarnings("unchecked")
@@ -44,7 +44,7 @@ final class Adapter {
         report(Map.of("mcp-conform", "supports", "feature", "decisions"));
         var declared = (Map<String, Object>) told.get("capabilities");
         var client = McpClient.sync(transport(arguments))
-            .clientInfo(McpSchema.Implementation.builder("java-adapter", "1").build())
+            .clientInfo(json.convertValue(Map.of("name", "java-adapter", "version", "1"), McpSchema.Implementation.class))
             .capabilities(json.convertValue(declared, McpSchema.ClientCapabilities.class))
             .requestTimeout(Duration.ofMinutes(5));
         if (declared.containsKey("sampling")) {
@@ -116,13 +116,13 @@ final class Adapter {
             tools = client.listTools().tools().stream().map(McpSchema.Tool::name).toList();
         }
         for (var name : tools) {
-            ended(name, () -> client.callTool(McpSchema.CallToolRequest.builder(name).arguments(Map.of()).build()));
+            ended(name, () -> client.callTool(new McpSchema.CallToolRequest(name, Map.of(), null)));
         }
         for (var name : (List<String>) told.getOrDefault("prompts", List.of())) {
-            ended(name, () -> client.getPrompt(McpSchema.GetPromptRequest.builder(name).build()));
+            ended(name, () -> client.getPrompt(new McpSchema.GetPromptRequest(name, Map.of(), null)));
         }
         for (var uri : (List<String>) told.getOrDefault("resources", List.of())) {
-            ended(uri, () -> client.readResource(McpSchema.ReadResourceRequest.builder(uri).build()));
+            ended(uri, () -> client.readResource(new McpSchema.ReadResourceRequest(uri, null)));
         }
     }
 

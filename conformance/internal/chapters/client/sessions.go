@@ -79,12 +79,13 @@ func neverUsed(s *evidence.Session) string {
 // sampling is what the sessions show of sampling as a whole.
 type sampling struct {
 	askable             bool // in some session, the server may ask
-	called              bool
-	rounds, failed      int // sampling requests, and those of them for which the model failed on purpose
+	called, asked       bool // asked: with a request that the client must serve
+	rounds, failed      int  // sampling requests, and those of them for which the model failed on purpose
 	withheld, unmatched string
+	withheldIn          string                  // The case of withheld.
 	declared            *evidence.ClientRequest // What was declared in place of withheld.
 	why                 evidence.Why            // Why the first sampling request has no result.
-	caseID              string                  // The case of that request, or of withheld.
+	caseID              string                  // The case of that request.
 	errors              bool                    // That request has an error response.
 }
 
@@ -130,13 +131,13 @@ func (all *sampling) unanswered() check.Verdict {
 		return check.NotApplicable("in every session the harness asked the client to declare no sampling or the user to " +
 			"decline, " +
 			"or the server was not for sampling")
-	case all.withheld != "":
+	case all.withheld != "" && !all.asked:
 		found := "no capabilities"
 		if declared := all.declared.Declared(); declared != nil {
 			found = "the capabilities " + evidence.Compact(declared)
 		}
 		return check.Fail("expected the client to declare %s, found %s: no sampling request could be sent", all.withheld,
-			found).At(all.declared.CapabilitiesAt()).In(all.caseID).
+			found).At(all.declared.CapabilitiesAt()).In(all.withheldIn).
 			Because("the client does not declare the capability, or declares it in another place",
 				"Declare sampling with tools: in initialize, and since 2026-07-28 in the _meta of every request.")
 	case !all.called:
@@ -172,6 +173,7 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 		if a := r.Result(); a != nil && !r.Hostile {
 			return a
 		}
+		all.asked = all.asked || !r.Hostile
 		if all.rounds++; !r.Hostile && (all.why.Text == "" || all.rounds == 1) {
 			all.why, all.caseID, all.errors = ev.WhyNoResult(r.N), ev.Case.ID, len(r.Answers) > 0
 		}
@@ -182,7 +184,7 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 	all.called = all.called || ev.Called
 	all.unmatched = cmp.Or(all.unmatched, check.CassetteMiss(ev))
 	if all.withheld == "" && ev.Withheld != "" {
-		all.withheld, all.declared, all.caseID = ev.Withheld, ev.Declared, ev.Case.ID
+		all.withheld, all.declared, all.withheldIn = ev.Withheld, ev.Declared, ev.Case.ID
 	}
 	if all.rounds == 0 {
 		all.why = cmp.Or(all.why, ev.WhySilent(ev.FirstCall), ev.Session.WhyUnused())

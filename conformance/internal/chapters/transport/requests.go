@@ -44,8 +44,9 @@ var onGETStream = check.Check{
 	ID: "on-get-stream", Rule: "The client MUST respond to a request that comes on the stream that it opened with GET",
 	Levels: must, Cases: []string{"get-stream"}, Statements: []string{"transports/15"},
 	Needs: []check.Need{overHTTP},
-	Cause: "the client opens the stream for notifications, and has no handler for requests on it",
-	Fix:   "Pass every message of the stream to the handler of all messages.",
+	Cause: "the client opens the stream for notifications, and has no handler for requests on it, or drops events " +
+		"without a field event, whose type is message",
+	Fix: "Pass every message of the stream to the handler of all messages.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if len(e.Rounds) == 0 {
 			return check.NotApplicable("the client opened no stream with GET, as it may")
