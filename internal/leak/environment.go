@@ -14,14 +14,17 @@ import (
 	looklike "github.com/mcp-conform/mcp-conform/internal/secrets"
 )
 
+// mixed matches what is neither a word nor a number, which may be an id in JSON.
+var mixed = regexp.MustCompile(`[A-Za-z][^A-Za-z]|[^A-Za-z][A-Za-z]`)
+
 // word matches passwords for tests, such as postgres, which appear in many texts.
-var word = regexp.MustCompile(`^[A-Za-z]{0,15}$`)
+var word = regexp.MustCompile(`^([A-Z]?[a-z]{0,14}|[A-Z]{0,15})$`)
 
 // secretName matches variables that hold secrets, such as AWS_ACCESS_KEY_ID and CI_JOB_JWT_V2; placeName those that say
 // where one is.
 var (
-	secretName = regexp.MustCompile(`(?i)(^|_)(API|ACCESS|AUTH)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|` +
-		`PWD|JWT|PAT|COOKIE|CREDENTIALS?)S?(_|$)`)
+	secretName = regexp.MustCompile(`(?i)((^|_)((API|ACCESS|AUTH)?KEY|PASS|PWD|PW|JWT|PAT|COOKIE|CREDENTIALS?|BEARER|` +
+		`SALT|SESSION_?ID)|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|SSHPASS)S?(_|$)`)
 	placeName = regexp.MustCompile(`(?i)^(OLD)?PWD$|_(FILE|PATH|DIR|SOCK|URL|URI)$`)
 )
 
@@ -48,12 +51,19 @@ func InEnvironment(environment []string) []Secret {
 }
 
 // Mask replaces the secrets of an environment by the names of their variables, such as $GITHUB_TOKEN. It knows them as
-// they are, in JSON, in a URL, in base64 and in hexadecimal digits. Values shorter than [MinLength] stay. A nil Mask
-// replaces nothing. It is safe for concurrent use.
+// they are, in JSON, in a URL, in base64 and in hexadecimal digits. Values shorter than [MinLength] stay, but for
+// passwords from minPassword on that have letters and other characters. A nil Mask replaces nothing. It is safe for
+// concurrent use.
 type Mask struct {
 	needles [][]byte
 	names   *strings.Replacer
 }
+
+// minPassword is the length of the shortest password that is replaced, in bytes.
+const minPassword = 8
+
+// sparing undoes the escapes that encodeURIComponent of JavaScript does not make.
+var sparing = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
 // NewMask returns the mask of an environment in the form of os.Environ; nil if it has no secrets.
 func NewMask(environment []string) *Mask {
@@ -61,8 +71,10 @@ func NewMask(environment []string) *Mask {
 	var pairs []string
 	for _, s := range longestFirst(environment) {
 		inJSON, _ := json.Marshal(s.Value) // a string
+		inQuery := url.QueryEscape(s.Value)
+		inURL := strings.ReplaceAll(inQuery, "+", "%20")
 		forms := []string{s.Value, string(inJSON[1 : len(inJSON)-1]), strings.Trim(string(jsonvalue.Marshal(s.Value)), `"`),
-			url.QueryEscape(s.Value), url.PathEscape(s.Value), hex.EncodeToString([]byte(s.Value))}
+			inQuery, inURL, sparing.Replace(inURL), url.PathEscape(s.Value), hex.EncodeToString([]byte(s.Value))}
 		for offset := range 3 {
 			inner := insideBase64(s.Value, offset)
 			forms = append(forms, inner, strings.NewReplacer("+", "-", "/", "_").Replace(inner))
@@ -106,7 +118,9 @@ func Hide(environment []string, texts ...string) []string {
 
 // longestFirst returns the secrets to hide. One may begin with another.
 func longestFirst(environment []string) []Secret {
-	secrets := slices.DeleteFunc(InEnvironment(environment), func(s Secret) bool { return len(s.Value) < MinLength })
+	secrets := slices.DeleteFunc(InEnvironment(environment), func(s Secret) bool {
+		return len(s.Value) < MinLength && (len(s.Value) < minPassword || !mixed.MatchString(s.Value))
+	})
 	slices.SortStableFunc(secrets, func(a, b Secret) int { return cmp.Compare(len(b.Value), len(a.Value)) })
 	return secrets
 }

@@ -22,6 +22,13 @@ func TestSecretsOfTheEnvironmentAreHidden(t *testing.T) {
 			"HOOK=https://hooks.slack.com/services/T01234567/B01234567/abcdefghijklmnopqrstuvwx"},
 			"the password is not-for-you-7, or 6e6f742d666f722d796f752d37", "app",
 			"https://hooks.slack.com/services/T01234567/B01234567/abcdefghijklmnopqrstuvwx"), "by what the values are")
+	require.Equal(t, []string{"$PGPASSWORD $MYSQL_PWD $LDAP_BIND_PW $SIGNING_SALT $BEARER", "12345678 MAX fish-tank"},
+		leak.Hide([]string{"PGPASSWORD=Tr0ub4dor", "MYSQL_PWD=sXcNOPmeMjvq", "LDAP_BIND_PW=1wNWqku5",
+			"SIGNING_SALT=VcojsNOBAGx5d", "BEARER=etOd4UYETIay2", "USER_SECRET=12345678", "A_TOKEN=fish", "TOKENIZERS=fish-tank-1"},
+			"Tr0ub4dor sXcNOPmeMjvq 1wNWqku5 VcojsNOBAGx5d etOd4UYETIay2", "12345678 MAX fish-tank"),
+		"by names of one word, and of less")
+	require.Equal(t, []string{"$A_KEY $A_KEY $A_KEY"}, leak.Hide([]string{"A_KEY=a b+(c)*/012345"},
+		"a%20b%2B%28c%29%2A%2F012345 a+b%2B%28c%29%2A%2F012345 a%20b%2B(c)*%2F012345"), "in addresses of three languages")
 	require.Nil(t, leak.Hide(environment))
 	require.Equal(t, []string{"as it is"}, leak.Hide(nil, "as it is"))
 }
