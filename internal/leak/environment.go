@@ -18,7 +18,7 @@ import (
 var mixed = regexp.MustCompile(`[A-Za-z][^A-Za-z]|[^A-Za-z][A-Za-z]`)
 
 // word matches passwords for tests, such as postgres, which appear in many texts.
-var word = regexp.MustCompile(`^([A-Z]?[a-z]{0,14}|[A-Z]{0,15})$`)
+var word = regexp.MustCompile(`^([A-Z]?[a-z]{0,15}|[A-Z]{0,15})$`)
 
 // secretName matches variables that hold secrets, such as AWS_ACCESS_KEY_ID and CI_JOB_JWT_V2; placeName those that say
 // where one is.
