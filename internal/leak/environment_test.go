@@ -24,7 +24,8 @@ func TestSecretsOfTheEnvironmentAreHidden(t *testing.T) {
 			"https://hooks.slack.com/services/T01234567/B01234567/abcdefghijklmnopqrstuvwx"), "by what the values are")
 	require.Equal(t, []string{"$PGPASSWORD $MYSQL_PWD $LDAP_BIND_PW $SIGNING_SALT $BEARER", "12345678 MAX fish-tank"},
 		leak.Hide([]string{"PGPASSWORD=Tr0ub4dor", "MYSQL_PWD=sXcNOPmeMjvq", "LDAP_BIND_PW=1wNWqku5",
-			"SIGNING_SALT=VcojsNOBAGx5d", "BEARER=etOd4UYETIay2", "USER_SECRET=12345678", "A_TOKEN=fish", "TOKENIZERS=fish-tank-1"},
+			"SIGNING_SALT=VcojsNOBAGx5d", "BEARER=etOd4UYETIay2", "USER_SECRET=12345678", "A_TOKEN=fish",
+			"TOKENIZERS=fish-tank-1"},
 			"Tr0ub4dor sXcNOPmeMjvq 1wNWqku5 VcojsNOBAGx5d etOd4UYETIay2", "12345678 MAX fish-tank"),
 		"by names of one word, and of less")
 	require.Equal(t, []string{"$A_KEY $A_KEY $A_KEY"}, leak.Hide([]string{"A_KEY=a b+(c)*/012345"},

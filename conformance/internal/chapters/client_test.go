@@ -93,6 +93,7 @@ func TestWhetherTheClientConnects(t *testing.T) {
 				got := s.Result("client/connects")
 				require.Equal(t, c.message, got.Message, revision)
 				require.Equal(t, c.verdict, got.Verdict, revision)
+				require.Equal(t, strings.Contains(c.message, "model refused"), strings.Contains(got.Fix, "to the model"))
 			}
 		})
 	}
@@ -149,6 +150,13 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 			s.Calls().Asks(tracetest.Asking(story.Question)).Fails(401)
 		}, report.NotObserved, "the model failed on purpose for every sampling request, so there was nothing to " +
 			"answer with", tracetest.BothEras},
+		{"the model could not read the request", func(s *session) {
+			s.Asks(tracetest.Asking(story.Question))
+			s.Add("", trace.Event{End: &trace.ModelEnd{Exchange: 9, Status: 413, Refused: "too large"}})
+			s.Refuses(-1, "no")
+			s.Add("", trace.Event{End: &trace.ModelEnd{Exchange: 10, Status: 415, Refused: "later"}})
+		}, report.Fail, "expected a result for at least one sampling request, found none: error response to request 1: " +
+			"\"no\" (code -1); the model refused its request: too large", tracetest.InA},
 		{"it is refused", func(s *session) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") },
 			report.Fail, "expected a result for at least one sampling request, found none: error response to request 1: " +
 				"\"no\" (code -1)", tracetest.InA},

@@ -198,21 +198,39 @@ func (ev *Case) WhyNoResult(n int) Why {
 		why = Why{Text: fmt.Sprintf(": error response to request %d: %q (code %d)", n, Clip(a.Err.Message), a.Err.Code),
 			Reason: NoResult}
 	}
-	return why.And(r.whyRefused())
+	return why.And(ev.whyRefused(r))
 }
 
-// whyRefused returns "; " and why the model refused the client's request.
-func (r *Round) whyRefused() Why {
-	if x := r.LastExchange(); x != nil && x.End.Refused+x.End.Unmatched != "" {
-		return Why{Text: "; the model refused its request: " + Clip(x.End.Refused+x.End.Unmatched), Reason: ModelRefused}
+// whyRefused returns "; " and why the model refused the client's request. Whose a request is that the model could not
+// read shows only when it came.
+func (ev *Case) whyRefused(r *Round) Why {
+	refused := ""
+	if x := r.LastExchange(); x != nil {
+		refused = x.End.Refused + x.End.Unmatched
+	} else {
+		refused = ev.Session.unreadBetween(ev.Session.Order[r.Asked.Ref], ev.Session.AnsweredAt(r))
 	}
-	return Why{}
+	if refused == "" {
+		return Why{}
+	}
+	return Why{Text: "; the model refused its request: " + Clip(refused), Reason: ModelRefused}
+}
+
+// unreadBetween returns why the model refused a request without a mark between two events; "" if it refused none.
+func (s *Session) unreadBetween(from, to int) string {
+	for i := from; i < min(to, len(s.Trace.Events)); i++ {
+		e := &s.Trace.Events[i]
+		if e.End != nil && e.Case == "" && !e.End.Host && e.End.Refused != "" {
+			return e.End.Refused
+		}
+	}
+	return ""
 }
 
 // WhyNoRetry returns "; " and why the model refused the client's last request, or [Case.WhySilent].
 func (ev *Case) WhyNoRetry() Why {
 	if n := len(ev.Rounds); n > 0 {
-		if why := ev.Rounds[n-1].whyRefused(); why.Text != "" {
+		if why := ev.whyRefused(ev.Rounds[n-1]); why.Text != "" {
 			return why.And(Why{Reason: NoResult})
 		}
 	}

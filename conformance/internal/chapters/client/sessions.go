@@ -151,7 +151,7 @@ func (all *sampling) unanswered() check.Verdict {
 			"answer with")
 	}
 	v := check.Fail("expected a result for at least one sampling request, found none%s", all.why).In(all.caseID)
-	if all.errors {
+	if all.errors && !all.why.Reason.Has(evidence.ModelRefused) {
 		v = v.Because("the client's sampling handler fails, or no handler is registered",
 			"Correct the error that the client returns. Return the model's answer as the result.")
 	}
