@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/conformance/recordings"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 type cassetteCommand struct {
@@ -60,7 +61,8 @@ func (c *cassetteShow) Run(s streams) error {
 		return usage(err)
 	}
 	if n := len(f.Interactions); c.Interaction >= n {
-		return usage(fmt.Errorf("--interaction %d: %s has %d interactions, from 0", c.Interaction, c.File, n))
+		return usage(fmt.Errorf("--interaction %d: %s has %s, from 0", c.Interaction, c.File,
+			words.Count(n, "interaction")))
 	}
 	if c.Interaction >= 0 {
 		it := &f.Interactions[c.Interaction]
@@ -69,7 +71,7 @@ func (c *cassetteShow) Run(s streams) error {
 		return err
 	}
 	origin := cmp.Or(string(f.Origin), "unknown")
-	fmt.Fprintf(s.out, "%s: %d interactions, origin: %s\n\n", c.File, len(f.Interactions), origin)
+	fmt.Fprintf(s.out, "%s: %s, origin: %s\n\n", c.File, words.Count(len(f.Interactions), "interaction"), origin)
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "#\tdialect\tmodel\trequest\tanswer\n")
 	for i := range f.Interactions {
@@ -108,7 +110,7 @@ func quoted(text string) string {
 func answer(it *cassettes.Interaction) string {
 	text := fmt.Sprintf("%d, %d bytes", it.Status, len(it.Response))
 	if it.Stream {
-		text += fmt.Sprintf(" in %d events", it.Events)
+		text += " in " + words.Count(it.Events, "event")
 	}
 	if it.Duration > 0 {
 		took, first := it.Duration.Round(time.Millisecond), it.First.Round(time.Millisecond)
@@ -147,7 +149,7 @@ func (c *cassetteLint) Run(s streams) error {
 	if found > 0 {
 		return &exitError{exitFailed, fmt.Errorf("%d findings: remove them, or record the cassette again", found)}
 	}
-	_, err := fmt.Fprintf(s.out, "ok: %d cassettes\n", len(c.Files))
+	_, err := fmt.Fprintf(s.out, "ok: %s\n", words.Count(len(c.Files), "cassette"))
 	return err
 }
 
@@ -168,12 +170,12 @@ func (c *cassetteImport) Run(s streams) error {
 			unwritten = unwritten || errors.Is(err, cassettes.ErrWrite)
 			continue
 		}
-		fmt.Fprintf(s.out, "%s: %d interactions from %s\n", to, n, file)
+		fmt.Fprintf(s.out, "%s: %s from %s\n", to, words.Count(n, "interaction"), file)
 	}
 	if failed == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%d of %d files were not imported", failed, len(c.Files))
+	err := fmt.Errorf("%d of %s not imported", failed, words.Count(len(c.Files), "file"))
 	if unwritten {
 		return &exitError{exitHarness, err}
 	}

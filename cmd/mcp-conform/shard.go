@@ -95,7 +95,7 @@ func (c *runCommand) playShard(
 	}
 	err = writeBytes(filepath.Join(c.Out, shardName), append(jsonvalue.Indented(part), '\n'))
 	if err == nil {
-		fmt.Fprintf(s.err, "mcp-conform: wrote shard %s, %d sessions, to %s\n", c.Shard, len(traces), c.Out)
+		fmt.Fprintf(s.err, "mcp-conform: wrote shard %s, %s, to %s\n", c.Shard, words.Count(len(traces), "session"), c.Out)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ package yamlfile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -83,27 +84,33 @@ func syntaxError(name string, err error, v any) error {
 		message = fmt.Sprintf("expected %s, found %s", nodeWords[found[2]], nodeWords[found[1]])
 	}
 	if found := unknown.FindStringSubmatch(message); found != nil {
-		if near := words.DidYouMean(found[1], members(reflect.TypeOf(v), nil)); near != "" {
+		known, owners := members(reflect.TypeOf(v), "", nil, nil)
+		if i := slices.Index(known, found[1]); i >= 0 {
+			message += fmt.Sprintf(" here: it belongs to %s", owners[i])
+		} else if near := words.DidYouMean(found[1], known); near != "" {
 			message += "; " + near
 		}
 	}
 	return fmt.Errorf("%s:%d:%d: %s\n%s", name, at.Line, at.Column, message, strings.TrimRight(excerpt, " \n"))
 }
 
-func members(t reflect.Type, found []string) []string {
+// members adds the names of the members of a type and of what it holds, and what they are members of.
+func members(t reflect.Type, owner string, found, owners []string) ([]string, []string) {
 	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		return members(t.Elem(), found)
+	case reflect.Pointer:
+		return members(t.Elem(), owner, found, owners)
+	case reflect.Slice, reflect.Map:
+		return members(t.Elem(), "an element of "+owner, found, owners)
 	case reflect.Struct:
 		for i := range t.NumField() {
 			name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
 			if name == "" || name == "-" || slices.Contains(found, name) {
 				continue
 			}
-			found = members(t.Field(i).Type, append(found, name))
+			found, owners = members(t.Field(i).Type, name, append(found, name), append(owners, cmp.Or(owner, "the file")))
 		}
 	}
-	return found
+	return found, owners
 }
 
 // typeWord is YAML's name for values of the type.

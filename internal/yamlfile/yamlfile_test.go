@@ -19,6 +19,8 @@ type document struct {
 func TestErrorsNameThePlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"rules:\n  - chek: a\n":   "f.yaml:2:5: unknown field \"chek\"; did you mean check?\n",
+		"check: a\n":              "f.yaml:1:1: unknown field \"check\" here: it belongs to an element of rules\n",
+		"rules:\n  - rules: a\n":  "f.yaml:2:5: unknown field \"rules\" here: it belongs to the file\n",
 		"rules:\n  - max: many\n": "f.yaml:2:10: expected a whole number, found a text\n",
 		"rules: [\n":              "f.yaml:1:8: ",
 		"a: 1\n---\nb: 1\n":       "f.yaml:1:1: unknown field \"a\"",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // Options are what to show. The zero value shows a line for each message.
@@ -69,13 +70,14 @@ func (w *Writer) Add(part *trace.Trace) error {
 }
 
 func (w *Writer) header(h *trace.Header) error {
-	words := []string{h.Revision}
-	for _, word := range []string{h.Client, h.Transport} {
-		if word != "" {
-			words = append(words, word)
+	parts := []string{h.Revision}
+	for _, part := range []string{h.Client, h.Transport} {
+		if part != "" {
+			parts = append(parts, part)
 		}
 	}
-	_, err := fmt.Fprintf(w.out, "%s · %d cases · seed %d\n", strings.Join(words, " · "), len(h.Cases), h.Seed)
+	_, err := fmt.Fprintf(w.out, "%s · %s · seed %d\n", strings.Join(parts, " · "), words.Count(len(h.Cases), "case"),
+		h.Seed)
 	return err
 }
 

@@ -131,7 +131,7 @@ func ExampleWriter() {
 		panic(err)
 	}
 	// Output:
-	// 2025-11-25 · c · 1 cases · seed 0
+	// 2025-11-25 · c · 1 case · seed 0
 	//
 	// basic/question
 	//     0.000 s  #1   server → client  sampling/createMessage 9  "Is it warm?"
