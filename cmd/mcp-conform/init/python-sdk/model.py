@@ -50,7 +50,8 @@ async def openai(params, told, answers):
         answer = await client.chat.completions.create(**request)
     answers()
     choice = answer.choices[0]
-    content = [{"type": "text", "text": choice.message.content}] if choice.message.content else []
+    text = choice.message.content or choice.message.refusal
+    content = [{"type": "text", "text": text}] if text else []
     content += [{"type": "tool_use", "id": c.id, "name": c.function.name, "input": json.loads(c.function.arguments)}
                 for c in choice.message.tool_calls or []]
     stop = "toolUse" if choice.message.tool_calls else {"stop": "endTurn", "length": "maxTokens"}.get(
@@ -87,7 +88,8 @@ async def anthropic(params, told, answers):
         answer = await client.messages.create(**request)
     answers()
     content = [{"type": "text", "text": b.text} if b.type == "text" else
-               {"type": "tool_use", "id": b.id, "name": b.name, "input": b.input} for b in answer.content]
+               {"type": "tool_use", "id": b.id, "name": b.name, "input": b.input}
+               for b in answer.content if b.type in ("text", "tool_use")]  # a server gets no thoughts
     stop = {"end_turn": "endTurn", "max_tokens": "maxTokens", "stop_sequence": "stopSequence", "tool_use": "toolUse"}
     return {"role": "assistant", "model": answer.model, "content": content,
             "stopReason": stop.get(answer.stop_reason, answer.stop_reason)}
