@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
@@ -51,6 +52,12 @@ var toolEdits = edits{
 			if s, isText := v.(string); isText && json.Unmarshal([]byte(s), &parsed) == nil {
 				member(use, "input")[name] = parsed
 			}
+		}
+	})),
+	"revives-dates": result(eachUse(func(_ int, use object) {
+		extras := member(member(use, "input"), "extras")
+		if at, err := time.Parse(time.RFC3339, text(extras, "until")); err == nil {
+			extras["until"] = at.UTC().Format("2006-01-02T15:04:05.000Z")
 		}
 	})),
 	"drops-text-beside-use": result(dropTextBesideUse),
