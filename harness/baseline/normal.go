@@ -78,7 +78,7 @@ func normalStep(message string) string {
 func forms(r *report.Result) []string {
 	all := []string{Normal(r.Message)}
 	for _, c := range r.Cases {
-		if c.Verdict == r.Verdict {
+		if needsEntry(r, c) {
 			all = append(all, Normal(c.Message))
 		}
 	}

@@ -31,11 +31,17 @@ func describe(failures []failure) string {
 	return strings.Join(names, ", ")
 }
 
-// failures are the cases that fail like the result; none for a check that judges no cases.
+// needsEntry reports whether an entry for a result is about a case: one that fails like the result, or of a kind of
+// difference that only warns.
+func needsEntry(r *report.Result, c report.CaseResult) bool {
+	return c.Verdict == r.Verdict || r.Verdict == report.Fail && c.Verdict == report.Warn && c.Difference != ""
+}
+
+// failures are the cases that an entry is about; none for a check that judges no cases.
 func failures(r *report.Result) []failure {
 	var all []failure
 	for _, c := range r.Cases {
-		if c.Verdict == r.Verdict {
+		if needsEntry(r, c) {
 			all = append(all, failure{c.Difference, c.Case})
 		}
 	}

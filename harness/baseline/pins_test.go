@@ -99,6 +99,26 @@ func TestAnEntryPinsTheKindsOfDifferenceAndTheCases(t *testing.T) {
 	}
 }
 
+// A known failure hides no warning of another kind.
+func TestAWarningOfAnotherKindBesideAFailureIsPinned(t *testing.T) {
+	warned := func(kind string) *report.Results {
+		rs := fails(given2[0])
+		rs.Results[0].Cases = append(rs.Results[0].Cases, report.CaseResult{Case: "basic/w", Difference: kind,
+			Message: link, Verdict: report.Warn})
+		return rs
+	}
+	problems := func(known, found *report.Results) (kinds []string) {
+		for _, p := range baseline.Apply(found, written(t, known).Entries, "").Baseline.Problems {
+			kinds = append(kinds, p.Kind)
+		}
+		return kinds
+	}
+	require.Equal(t, []string{"changed"}, problems(fails(given2[0]), warned("rounded")))
+	require.Equal(t, []string{"stale"}, problems(warned("rounded"), fails(given2[0])))
+	require.Empty(t, problems(warned("rounded"), warned("rounded")))
+	require.Empty(t, problems(fails(given2[0]), warned("")), "a warning that is no kind of difference")
+}
+
 // Nothing is stale that the run could not show.
 func TestAPartOfARunSaysNothingOfOtherCases(t *testing.T) {
 	f := written(t, fails(given2...))

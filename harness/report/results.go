@@ -2,7 +2,10 @@
 // results give equal bytes. Here belong the shape of a result and how a reader sees it, and no rule about clients.
 package report
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Format is the version of the JSON format. It changes with each change that can break a reader.
 const Format = 1
@@ -90,7 +93,9 @@ type CaseResult struct {
 
 // Finding is what a result says of one kind of difference. Its members are those of [Result].
 type Finding struct {
-	Difference  string       `json:"difference,omitempty"`
+	Difference string `json:"difference,omitempty"`
+	// Verdict is warn for a warning beside a failure; "" for the verdict of the result.
+	Verdict     Verdict      `json:"verdict,omitempty"`
 	Message     string       `json:"message"`
 	Case        string       `json:"case,omitempty"`
 	Requirement *Requirement `json:"requirement"`
@@ -111,17 +116,23 @@ func (r *Result) Findings() []*Result {
 		one := first
 		one.Difference, one.Message, one.Case, one.Requirement = f.Difference, f.Message, f.Case, f.Requirement
 		one.Evidence, one.Around, one.Cause, one.Fix, one.Reproduce = f.Evidence, f.Around, f.Cause, f.Fix, f.Reproduce
+		one.Verdict = cmp.Or(f.Verdict, r.Verdict)
 		all = append(all, &one)
 	}
 	for _, one := range all {
 		one.Cases = nil
 		for _, c := range r.Cases {
-			if c.Verdict != r.Verdict || c.Difference == one.Difference {
+			if one.has(c) || !slices.ContainsFunc(all, func(other *Result) bool { return other.has(c) }) {
 				one.Cases = append(one.Cases, c)
 			}
 		}
 	}
 	return all
+}
+
+// has reports whether a finding is about a case.
+func (r *Result) has(c CaseResult) bool {
+	return c.Verdict == r.Verdict && c.Difference == r.Difference
 }
 
 // Title is the ID, with the kind of difference.

@@ -98,18 +98,25 @@ func (v *caseVerdict) finding(c *Check, revision server.Revision) report.Finding
 }
 
 // otherFindings returns a finding for each other kind of difference among the verdicts that are as bad as the first,
-// in the order of the cases.
+// in the order of the cases, and then those of the kinds that only warn.
 func otherFindings(verdicts []caseVerdict, first *caseVerdict, c *Check, revision server.Revision) []report.Finding {
 	var all []report.Finding
 	seen := []string{first.difference()}
-	for i := range verdicts {
-		kind := verdicts[i].difference()
-		if verdicts[i].Kind != first.Kind || slices.Contains(seen, kind) {
-			continue
+	add := func(verdict, told report.Verdict) {
+		for i := range verdicts {
+			kind := verdicts[i].difference()
+			if verdicts[i].Kind != verdict || slices.Contains(seen, kind) {
+				continue
+			}
+			seen = append(seen, kind)
+			one := smallest(verdicts, verdict, &kind).finding(c, revision)
+			one.Verdict = told
+			all = append(all, one)
 		}
-		seen = append(seen, kind)
-		one := smallest(verdicts, first.Kind, &kind)
-		all = append(all, one.finding(c, revision))
+	}
+	add(first.Kind, "")
+	if seen = append(seen, ""); first.Kind == report.Fail {
+		add(report.Warn, report.Warn)
 	}
 	return all
 }

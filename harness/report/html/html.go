@@ -175,6 +175,9 @@ func (d *pageData) addRun(n int, run Run, strict bool, index map[checkData]int) 
 		}
 		for _, one := range r.Findings() {
 			f := finding{Column: column, Check: at, Cell: letter, Result: one}
+			if one.Verdict != r.Verdict && r.Known == nil {
+				f.Cell = letters[one.Verdict]
+			}
 			for _, s := range one.Around {
 				message := -1
 				if text := found.of(r.Revision, s); text != "" {

@@ -1,0 +1,44 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+func TestAKindThatOnlyWarnsIsAFindingBesideAFailure(t *testing.T) {
+	session := &evidence.Session{Trace: &trace.Trace{}}
+	verdict := func(caseID, kind string, v report.Verdict) caseVerdict {
+		return caseVerdict{on: &evidence.Case{Case: trace.Case{ID: caseID}, Session: session},
+			Verdict: Verdict{Kind: v, Message: kind, advice: &advice{kind: kind}}}
+	}
+	got := fold("always", &Check{ID: "given"}, report.Must, server.V20251125, []caseVerdict{
+		verdict("basic/a", "rounded", report.Warn), verdict("basic/b", "lost", report.Fail),
+		verdict("basic/c", "lost", report.Warn), verdict("basic/d", "", report.Warn),
+		verdict("basic/e", "changed", report.Fail), verdict("basic/f", "", report.Pass),
+	})
+	type shown struct {
+		kind    string
+		verdict report.Verdict
+		cases   []string
+	}
+	var all []shown
+	for _, f := range got.Findings() {
+		one := shown{f.Difference, f.Verdict, nil}
+		for _, c := range f.Cases {
+			one.cases = append(one.cases, c.Case)
+		}
+		all = append(all, one)
+	}
+	rest := []string{"basic/c", "basic/d", "basic/f"} // cases of no finding are with each
+	require.Equal(t, []shown{
+		{"lost", report.Fail, append([]string{"basic/b"}, rest...)},
+		{"changed", report.Fail, []string{"basic/c", "basic/d", "basic/e", "basic/f"}},
+		{"rounded", report.Warn, append([]string{"basic/a"}, rest...)},
+	}, all)
+}
