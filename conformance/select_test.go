@@ -162,8 +162,8 @@ func TestARevisionPlaysItsOwnCases(t *testing.T) {
 		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated",
 			"basic/empty", "basic/failing", "basic/ids",
 			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/asked-again", "basic/assistant-first",
-			"basic/assistant-last", "basic/image", "basic/audio", "basic/image-later", "basic/extras",
-			"basic/context", "basic/thinking"}, cases[:20],
+			"basic/assistant-last", "basic/image", "basic/audio", "basic/image-later", "basic/audio-later", "basic/extras",
+			"basic/context", "basic/thinking"}, cases[:21],
 			"the revision has no tools and no arrays")
 		var scenarios []string
 		for _, id := range cases {

@@ -12,6 +12,9 @@ import (
 )
 
 // eachRetry returns a judge that passes, with the message, unless fault returns a verdict for a retry of the case.
+// It is not inlined: its closure would be in the binary once for each check.
+//
+//go:noinline
 func eachRetry(pass string, fault func(e *evidence.Case, from, retry *request) *check.Verdict) judge {
 	return func(e *evidence.Case) check.Verdict {
 		found := false

@@ -35,7 +35,7 @@ func TestContentIsABlockOrAnArray(t *testing.T) {
 
 func TestMediaAreAnsweredOrRefusedWithAReason(t *testing.T) {
 	for kind, block := range map[string]any{
-		"image": server.Image("image/png", story.WeatherMap), "audio": server.Audio("audio/wav", basic.Silence),
+		"image": server.Image("image/png", story.WeatherMap), "audio": server.Audio("audio/mpeg", basic.Silence),
 	} {
 		sent := params(user(block))
 		refused := func(message string) steps {

@@ -45,6 +45,9 @@ const Impossible = "Do the impossible."
 
 // Gated completes a case whose handler holds back the model's answers with a gate. Questions in quick and
 // [Impossible] pass the gate.
+// It is not inlined: its closures would be in the binary once for each case.
+//
+//go:noinline
 func Gated(c harness.Case, handler func(*Gate) server.Handler) harness.Case {
 	c.Barrier = true
 	c.Make = func(harness.Limits) harness.Stage {

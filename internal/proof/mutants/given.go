@@ -82,6 +82,7 @@ var givenEdits = edits{
 		}
 	})),
 	"replaces-images": params(eachImage(set("data", "iVBORw0KGgo="))),
+	"sounds-as-wav":   params(eachBlock("audio", set("mimeType", "audio/wav"))),
 	"relabels-images": params(eachImage(set("mimeType", "image/gif"))),
 	"images-as-base64-text": params(eachImage(func(b object) {
 		b["type"], b["text"] = "text", b["data"]

@@ -22,7 +22,7 @@ var Scenario = story.Retold(check.Scenario{
 	Revisions: server.AllRevisions(),
 	Cases: []harness.Case{
 		question, truncated, empty, failing, ids, long, tuned, hinted, turns, askedAgain, assistantFirst, assistantLast,
-		blocks, image, audio, imageLater, extras, meta, inContext, thinking,
+		blocks, image, audio, imageLater, audioLater, extras, meta, inContext, thinking,
 	},
 	Checks: []check.Check{
 		answered, stopReason, systemPrompt, parameters, parametersHarmless,

@@ -1,7 +1,7 @@
 package basic
 
 import (
-	"encoding/binary"
+	"bytes"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -98,18 +98,23 @@ var blocks = harness.Case{
 // The server sends an image, then a sound, each beside a text.
 var (
 	image = showing("basic/image", server.Image("image/png", story.WeatherMap), dialect.Image)
-	audio = showing("basic/audio", server.Audio("audio/wav", Silence), dialect.Audio)
+	audio = showing("basic/audio", server.Audio("audio/mpeg", Silence), dialect.Audio)
 )
 
-// The image in a later turn. With sampling.tools it is in one message with the question, beside a tool that the model
-// must not use; without, it is a message of its own.
-var imageLater = func() harness.Case {
-	c := showing("basic/image-later", nil, dialect.Image)
+// An image and a sound in a later turn. With sampling.tools they are in one message with the question,
+// beside a tool that the model must not use; without, they are a message of their own.
+var (
+	imageLater = showingLater("basic/image-later", server.Image("image/png", story.WeatherMap), dialect.Image)
+	audioLater = showingLater("basic/audio-later", server.Audio("audio/mpeg", Silence), dialect.Audio)
+)
+
+func showingLater(id string, block any, kind dialect.BlockType) harness.Case {
+	c := showing(id, block, kind)
 	c.Handler = func(s *server.Session) (any, error) {
 		ask := s.Ask("What is this about?")
 		said := ask.Messages[0]
-		shown := server.SamplingMessage{Role: "user", Content: server.Image("image/png", story.WeatherMap)}
-		ask.Messages = []server.SamplingMessage{{Role: "user", Content: server.Text("Do you know this map?")},
+		shown := server.SamplingMessage{Role: "user", Content: block}
+		ask.Messages = []server.SamplingMessage{{Role: "user", Content: server.Text("Do you know this one?")},
 			{Role: "assistant", Content: server.Text("Show it to me.")}, shown, said}
 		if s.Revision().HasSamplingTools() && s.Declares("sampling", "tools") {
 			ask.Messages = append(ask.Messages[:2:2],
@@ -119,7 +124,7 @@ var imageLater = func() harness.Case {
 		return s.Sample(ask)
 	}
 	return c
-}()
+}
 
 // showing returns a case with a block beside a text: in one message, or in two if the revision has no arrays of blocks.
 func showing(id string, block any, kind dialect.BlockType) harness.Case {
@@ -140,28 +145,11 @@ func showing(id string, block any, kind dialect.BlockType) harness.Case {
 	}
 }
 
-// Silence is a WAV file of an eighth of a second, at 8 kHz.
-var Silence = func() []byte {
-	const rate, samples = 8000, 1000
-	b := []byte("RIFF")
-	b = binary.LittleEndian.AppendUint32(b, 36+2*samples)
-	b = append(b, "WAVEfmt "...)
-	b = binary.LittleEndian.AppendUint32(b, 16)
-	for _, field := range []uint16{1, 1} { // PCM, one channel
-		b = binary.LittleEndian.AppendUint16(b, field)
-	}
-	b = binary.LittleEndian.AppendUint32(b, rate)
-	b = binary.LittleEndian.AppendUint32(b, 2*rate)
-	for _, field := range []uint16{2, 16} { // bytes of a frame, bits of a sample
-		b = binary.LittleEndian.AppendUint16(b, field)
-	}
-	b = append(b, "data"...)
-	b = binary.LittleEndian.AppendUint32(b, 2*samples)
-	return append(b, make([]byte, 2*samples)...)
-}()
+// Silence is an MP3 of four frames of 36 bytes: MPEG-2, mono, 16 kHz, 8 kbit/s.
+var Silence = bytes.Repeat(append([]byte("\xff\xf3\x18\xc4"), make([]byte, 32)...), 4)
 
 var media = check.Check{
-	ID: "media", Cases: []string{"image", "audio", "image-later"},
+	ID: "media", Cases: []string{"image", "audio", "image-later", "audio-later"},
 	Rule:   "A request with an image or a sound gets a result, or an error that says why not",
 	Levels: check.Robust, Requests: 1,
 	Cause: "the converter stops at a block that it does not know, without a message",

@@ -30,6 +30,9 @@ type holding struct {
 
 const word = "slackwater" // the gate knows the request to the model by it
 
+// cancelling is not inlined: its closures would be in the binary once for each case.
+//
+//go:noinline
 func cancelling(id string, model bool) harness.Case {
 	return harness.Case{ID: "client-loop/" + id, Revisions: check.NewestLegacy, Barrier: true, ClientLoop: true,
 		Make: func(harness.Limits) harness.Stage {

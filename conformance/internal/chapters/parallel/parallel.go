@@ -32,6 +32,9 @@ var Scenario = check.Scenario{
 // weather returns a case in which the model uses a tool for all cities at once, and the server sends the results. The
 // case has a barrier: a client may refuse some of these requests, and what else it answers tells that from a client
 // that answers nothing.
+// It is not inlined: its closures would be in the binary once for each case.
+//
+//go:noinline
 func weather(id string, results story.Results, cities ...string) harness.Case {
 	return harness.Case{
 		ID: "parallel/" + id,

@@ -75,6 +75,9 @@ type asker struct {
 }
 
 // withTask is a case in which the server asks for a task and follows it up. The model thinks until follow calls open.
+// It is not inlined: its closures would be in the binary once for each case.
+//
+//go:noinline
 func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
 	c := harness.Case{ID: id, Declare: json.RawMessage(
 		`{"sampling":{"tools":{}},"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}}}}}`)}
