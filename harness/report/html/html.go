@@ -161,36 +161,40 @@ func (d *pageData) addRun(n int, run Run, strict bool, index map[checkData]int) 
 			cells[column] = strings.Split(strings.Repeat(absentLetter, len(d.Checks)), "")
 		}
 		at := index[checkData{r.Scenario, r.Check}] - 1
-		letter := letters[r.Verdict]
-		switch {
-		case r.Known != nil:
-			letter = knownLetter
-		case r.Prerequisite != "":
-			letter = letters[report.Unsupported]
-		}
-		cells[column][at] = letter
+		cells[column][at] = letterOf(r)
 		d.Columns[column].Messages[at] = d.text(r.Message)
 		if r.Verdict == report.Pass || r.Verdict == report.Info || r.Verdict == report.NotApplicable {
 			continue
 		}
-		for _, one := range r.Findings() {
-			f := finding{Column: column, Check: at, Cell: letter, Result: one}
-			if one.Verdict != r.Verdict && r.Known == nil {
-				f.Cell = letters[one.Verdict]
-			}
-			for _, s := range one.Around {
-				message := -1
-				if text := found.of(r.Revision, s); text != "" {
-					message = d.text(text)
-				}
-				f.Steps = append(f.Steps, stepData{s, message})
-			}
-			d.Findings = append(d.Findings, f)
-		}
+		d.addFindings(column, at, r, found)
 	}
 	for _, column := range columns {
 		d.Columns[column].Cells = strings.Join(cells[column], "")
 	}
+}
+
+func (d *pageData) addFindings(column, check int, r *report.Result, found eventsByPlace) {
+	for _, one := range r.Findings() {
+		f := finding{Column: column, Check: check, Cell: letterOf(one), Result: one}
+		for _, s := range one.Around {
+			message := -1
+			if text := found.of(r.Revision, s); text != "" {
+				message = d.text(text)
+			}
+			f.Steps = append(f.Steps, stepData{s, message})
+		}
+		d.Findings = append(d.Findings, f)
+	}
+}
+
+func letterOf(r *report.Result) string {
+	switch {
+	case r.Known != nil:
+		return knownLetter
+	case r.Prerequisite != "":
+		return letters[report.Unsupported]
+	}
+	return letters[r.Verdict]
 }
 
 func (d *pageData) text(text string) int {

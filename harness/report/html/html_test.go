@@ -151,10 +151,11 @@ func TestEachKindOfDifferenceIsAFinding(t *testing.T) {
 	one := run("one")
 	failed := &one.Results.Results[1]
 	failed.Others = []report.Finding{{Difference: "lost-media", Message: "expected an image, found none",
-		Around: failed.Around[:1]}}
+		Around: failed.Around[:1]}, {Difference: "rounded-number", Verdict: report.Warn}}
 	d := decode(t, html.Encode([]html.Run{one}, false))
-	require.Len(t, d.Findings, 3)
+	require.Len(t, d.Findings, 4)
 	require.Equal(t, "lost-media", d.Findings[1].Difference)
+	require.Equal(t, []string{"f", "f", "w"}, []string{d.Findings[0].Cell, d.Findings[1].Cell, d.Findings[2].Cell})
 	require.Equal(t, d.Findings[0].Check, d.Findings[1].Check)
 	require.Equal(t, d.Findings[0].Around[0].Message, d.Findings[1].Around[0].Message)
 }
