@@ -8,7 +8,7 @@ const [configFile, modelProvider, prompt] = process.argv.slice(2)
 const model = { openai: 'gpt-4.1-mini', anthropic: 'claude-sonnet-4-5' }[modelProvider]
 const newModel = (options) => initChatModel(model, { modelProvider, maxRetries: 1, ...options })
 const stopReasons = { stop: 'endTurn', end_turn: 'endTurn', length: 'maxTokens', max_tokens: 'maxTokens',
-  stop_sequence: 'stopSequence' }
+  stop_sequence: 'stopSequence', tool_calls: 'toolUse', tool_use: 'toolUse' }
 
 // mcp-use declares sampling without tools if there is an onSampling.
 async function onSampling({ systemPrompt, messages, maxTokens, temperature, stopSequences, tools, toolChoice }) {
@@ -39,6 +39,9 @@ const client = new MCPClient(JSON.parse(readFileSync(configFile, 'utf8')), { onS
 const agent = new MCPAgent({ llm: await newModel(), client, maxSteps: 100 })
 try {
   console.log(await agent.run({ prompt }))
+} catch (err) { // such as the agent's limit of steps
+  console.error(`mcp-use: ${err.message}`)
+  process.exitCode = 1
 } finally {
   await client.closeAllSessions()
 }
