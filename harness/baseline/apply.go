@@ -143,7 +143,7 @@ func (m *matching) judge(e *Entry, found *judged) {
 		return
 	}
 	before := len(m.problems)
-	if m.stale(e, found); len(m.problems) == before && found.changed == 0 && !found.unjudged {
+	if m.stale(e, found); found.any > 0 && len(m.problems) == before && found.changed == 0 && !found.unjudged {
 		m.partlyStale(e, found, found.complete(e, m.rs))
 	}
 }

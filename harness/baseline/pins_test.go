@@ -119,6 +119,19 @@ func TestAWarningOfAnotherKindBesideAFailureIsPinned(t *testing.T) {
 	require.Empty(t, problems(fails(given2[0]), warned("")), "a warning that is no kind of difference")
 }
 
+// A file for several clients has entries for one model API.
+func TestAnEntryForAnotherModelAPIIsLeftAlone(t *testing.T) {
+	f := written(t, fails(given2...))
+	f.Entries[0].Dialect = "openai-chat"
+	run := fails()
+	run.Results[0].Dialects = []string{"anthropic"}
+	require.Empty(t, baseline.Apply(run, f.Entries, "").Baseline.Problems)
+	_, changes := f.Update(run, baseline.Fresh{})
+	require.Empty(t, changes)
+	run.Results[0].Dialects = []string{"openai-chat"}
+	require.Len(t, baseline.Apply(run, f.Entries, "").Baseline.Problems, 1)
+}
+
 // Nothing is stale that the run could not show.
 func TestAPartOfARunSaysNothingOfOtherCases(t *testing.T) {
 	f := written(t, fails(given2...))
