@@ -43,7 +43,9 @@ func failing(rs *Results, strict, same bool) (failed, judged map[place]bool) {
 		judged[place{r.ID(), "", r.Revision}] = true
 		if r.Known = nil; r.Failed(strict) {
 			for _, f := range r.Findings() {
-				failed[place{r.ID(), f.Difference, r.Revision}] = f.Failed(strict)
+				if f.Failed(strict) {
+					failed[place{r.ID(), f.Difference, r.Revision}] = true
+				}
 			}
 		}
 	}
@@ -51,8 +53,8 @@ func failing(rs *Results, strict, same bool) (failed, judged map[place]bool) {
 }
 
 func less(failed, others, judged map[place]bool) (n int) {
-	for p, fails := range failed {
-		if fails && !others[p] && judged[place{p.id, "", p.revision}] {
+	for p := range failed {
+		if !others[p] && judged[place{p.id, "", p.revision}] {
 			n++
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	looklike "github.com/mcp-conform/mcp-conform/internal/secrets"
 )
 
-// mixed matches what is neither a word nor a number, which may be an id in JSON.
+// mixed matches letters beside other characters. A short word occurs in many texts, and a number may be an id in JSON.
 var mixed = regexp.MustCompile(`[A-Za-z][^A-Za-z]|[^A-Za-z][A-Za-z]`)
 
 // word matches passwords for tests, such as postgres, which appear in many texts.

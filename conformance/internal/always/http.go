@@ -95,7 +95,7 @@ var sessionHeaders = check.Check{
 	Fix:        "Send Mcp-Session-Id and MCP-Protocol-Version with every request and response except initialize.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
 		begins := sessionBegins(s)
-		known := false // the client has sent a message since
+		known := false // the client has sent a message since then
 		return eachHTTPRequest("every request had both headers",
 			func(s *evidence.Session, e *trace.Event, m *evidence.Message) *check.Verdict {
 				unreadable := e.Frame.HTTP.Method == "POST" && m.Method == "" && !m.IsResponse()
@@ -103,7 +103,8 @@ var sessionHeaders = check.Check{
 					unreadable || s.Order[e.Ref()] < begins {
 					return nil // the client does not know session and version yet
 				}
-				if known = known || e.Frame.HTTP.Method == "POST"; !known && e.Frame.HTTP.Method == "GET" {
+				known = known || e.Frame.HTTP.Method == "POST"
+				if !known && e.Frame.HTTP.Method == "GET" {
 					return nil // it may have been sent before the result of initialize arrived
 				}
 				return headersMissing(s, e, m)

@@ -115,7 +115,8 @@ func otherFindings(verdicts []caseVerdict, first *caseVerdict, c *Check, revisio
 		}
 	}
 	add(first.Kind, "")
-	if seen = append(seen, ""); first.Kind == report.Fail {
+	if first.Kind == report.Fail {
+		seen = append(seen, "") // a warning about no difference is only among the cases
 		add(report.Warn, report.Warn)
 	}
 	return all

@@ -79,13 +79,13 @@ func neverUsed(s *evidence.Session) string {
 // sampling is what the sessions show of sampling as a whole.
 type sampling struct {
 	askable             bool // in some session, the server may ask
-	called, asked       bool // asked: with a request that the client must serve
-	rounds, failed      int  // sampling requests, and those of them for which the model failed on purpose
+	called              bool
+	rounds, failed      int // sampling requests, and those of them for which the model failed on purpose
 	withheld, unmatched string
 	withheldIn          string                  // The case of withheld.
 	declared            *evidence.ClientRequest // What was declared in place of withheld.
-	why                 evidence.Why            // Why the first sampling request has no result.
-	caseID              string                  // The case of that request.
+	why                 evidence.Why            // Why the first request to serve has no result.
+	caseID              string                  // The case of that request; "" if the client had none to serve.
 	errors              bool                    // That request has an error response.
 }
 
@@ -131,7 +131,7 @@ func (all *sampling) unanswered() check.Verdict {
 		return check.NotApplicable("in every session the harness asked the client to declare no sampling or the user to " +
 			"decline, " +
 			"or the server was not for sampling")
-	case all.withheld != "" && !all.asked:
+	case all.withheld != "" && all.caseID == "":
 		found := "no capabilities"
 		if declared := all.declared.Declared(); declared != nil {
 			found = "the capabilities " + evidence.Compact(declared)
@@ -173,8 +173,7 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 		if a := r.Result(); a != nil && !r.Hostile {
 			return a
 		}
-		all.asked = all.asked || !r.Hostile
-		if all.rounds++; !r.Hostile && (all.why.Text == "" || all.rounds == 1) {
+		if all.rounds++; !r.Hostile && all.caseID == "" {
 			all.why, all.caseID, all.errors = ev.WhyNoResult(r.N), ev.Case.ID, len(r.Answers) > 0
 		}
 		if strings.HasPrefix(ev.Case.ID, check.ProviderPrefix) && len(r.Model) > 0 && !r.AnsweredWhole() {
