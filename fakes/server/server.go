@@ -198,7 +198,7 @@ func start(o Options, recorded *replayed, tools ...Tool) (*Server, error) {
 	s.client = memnet.ClientOf(o.Listener)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.URL = "http://" + o.Listener.Addr().String() + o.Prefix + "/mcp"
-	s.host = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 256 << 10,
+	s.host = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: 256 << 10,
 		ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(s.served)
@@ -206,6 +206,10 @@ func start(o Options, recorded *replayed, tools ...Tool) (*Server, error) {
 	}()
 	return s, nil
 }
+
+// headerTimeout is how long a client may take to send the headers of a request, also the first one of a connection that
+// it keeps ready. It is no usual limit of a client, which would respond on such a connection while that is closed.
+const headerTimeout = 97 * time.Second
 
 // Client returns an HTTP client that reaches the server, also in a synctest bubble: there the server listens in memory.
 func (s *Server) Client() *http.Client { return s.client }

@@ -2,6 +2,7 @@ package always
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -23,26 +24,21 @@ var oneModelCall = check.Check{
 		if v := cmp.Or(uncalled(e), fromCache(e)); v != nil {
 			return *v
 		}
-		asked, all := 0, 0
-		for _, r := range e.Rounds {
+		// Of concurrent requests, the wire may not tell which one a call is for.
+		rounds := slices.Concat(e.Rounds, roundsBeside(e))
+		var all []*evidence.Exchange
+		for _, r := range rounds {
 			calls := wholeCalls(r)
-			all += len(calls)
-			if len(calls) > 0 {
-				asked++
-			}
+			all = append(all, calls...)
 			if len(calls) > 1 && alone(e, r) {
 				return tooManyCalls(r, 1, calls)
 			}
 		}
 		switch {
-		case asked == 0:
+		case len(all) == 0:
 			return check.NotApplicable("the client never called the model")
-		case all > len(e.Rounds): // Of concurrent requests, the wire may not tell which one a call is for.
-			var calls []*evidence.Exchange
-			for _, r := range e.Rounds {
-				calls = append(calls, wholeCalls(r)...)
-			}
-			return tooManyCalls(e.Rounds[0], len(e.Rounds), calls)
+		case len(all) > len(rounds):
+			return tooManyCalls(e.Rounds[0], len(rounds), all)
 		}
 		return check.Pass("each sampling request cost one model call")
 	},
@@ -74,8 +70,9 @@ func uncalled(e *evidence.Case) *check.Verdict {
 // fromCache returns the verdict for a result without a call that is the one of another request, with another system
 // prompt, other tools or another tool choice.
 func fromCache(e *evidence.Case) *check.Verdict {
+	beside := roundsBeside(e)
 	for i, r := range e.Rounds {
-		if r.Result() == nil || len(r.Model) > 0 || r.Params == nil {
+		if r.Result() == nil || len(r.Model) > 0 || r.Params == nil || len(beside) > 0 {
 			continue
 		}
 		for _, before := range e.Rounds[:i] {
@@ -138,10 +135,23 @@ func followsMistake(r *evidence.Round, x *evidence.Exchange) bool {
 	})
 }
 
+// roundsBeside returns the sampling requests of the other calls of the case's tool that were open at the same time.
+func roundsBeside(e *evidence.Case) []*evidence.Round {
+	over := func(call *evidence.Case) int { return cmp.Or(call.OverAt, math.MaxInt) }
+	s := e.Session
+	var rounds []*evidence.Round
+	for _, other := range s.Calls[e.Case.ID] {
+		if other != e && s.Order[other.FirstCall] < over(e) && s.Order[e.FirstCall] < over(other) {
+			rounds = append(rounds, other.Rounds...)
+		}
+	}
+	return rounds
+}
+
 // alone reports whether no other sampling request of the case was open at the same time.
 func alone(e *evidence.Case, r *evidence.Round) bool {
 	s := e.Session
-	for _, other := range e.Rounds {
+	for _, other := range slices.Concat(e.Rounds, roundsBeside(e)) {
 		before := s.AnsweredAt(other) < s.Order[r.Asked.Ref]
 		after := s.Order[other.Asked.Ref] > s.AnsweredAt(r)
 		if other != r && !before && !after {

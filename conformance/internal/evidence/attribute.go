@@ -68,43 +68,58 @@ func (s *Session) addModelEnd(e *trace.Event) {
 // of a tool ask the model the same. So each round first gets the request that its answer can be based on: one that the
 // model answered between the sampling request and the answer, with a history of the same length, and at best with its
 // texts. Rounds choose in the order of their answers, so that every round gets a request if that is possible. The other
-// requests go to the likeliest round.
+// requests go to the likeliest round. A request with the texts of one call only is never another one's.
 func (s *Session) attribute(caseID string) {
 	var rounds []*Round
 	for _, ev := range s.Calls[caseID] {
 		rounds = append(rounds, ev.Rounds...)
 	}
+	own := map[*Exchange][]*Round{}
+	for _, x := range s.Exchanges[caseID] {
+		own[x] = s.askedBy(caseID, x)
+	}
 	slices.SortStableFunc(rounds, func(a, b *Round) int { return cmp.Compare(s.AnsweredAt(a), s.AnsweredAt(b)) })
-	taken := map[*Exchange]*Round{}
+	taken := map[*Exchange]bool{}
 	for _, could := range []func(*Round, *Exchange) bool{
 		func(r *Round, x *Exchange) bool { return r.fits(x) && r.Prompts(x) },
 		(*Round).fits,
 		func(r *Round, x *Exchange) bool { return r.fits(x) || !s.namesOther(rounds, r, x) },
 	} {
-		for _, r := range rounds {
-			if len(r.Model) > 0 {
-				continue
-			}
+		for _, r := range slices.DeleteFunc(slices.Clone(rounds), func(r *Round) bool { return len(r.Model) > 0 }) {
 			i := slices.IndexFunc(s.Exchanges[caseID], func(x *Exchange) bool {
-				return taken[x] == nil && s.canRestOn(r, x) && could(r, x)
+				return !taken[x] && s.canRestOn(r, x) && could(r, x) && slices.Contains(own[x], r)
 			})
 			if i >= 0 {
-				x := s.Exchanges[caseID][i]
-				taken[x], r.Model = r, []*Exchange{x}
+				r.Model = s.Exchanges[caseID][i : i+1 : i+1]
+				taken[r.Model[0]] = true
 			}
 		}
 	}
 	for _, x := range s.Exchanges[caseID] {
-		if taken[x] != nil {
-			continue
-		}
-		if r := s.likeliest(rounds, x); r != nil {
+		if r := s.likeliest(own[x], x); r != nil && !taken[x] {
 			r.Model = append(r.Model, x)
 		}
 	}
 	for _, ev := range s.Calls[caseID] {
 		ev.labelModelRequests()
 	}
+}
+
+// askedBy returns the rounds of the calls that asked with the texts of a request before it, or those of all calls.
+func (s *Session) askedBy(caseID string, x *Exchange) []*Round {
+	var all, found []*Round
+	for _, ev := range s.Calls[caseID] {
+		all = append(all, ev.Rounds...)
+		if slices.ContainsFunc(ev.Rounds, func(r *Round) bool {
+			return s.Order[r.Asked.Ref] < x.Began && r.fits(x) && r.Prompts(x)
+		}) {
+			found = append(found, ev.Rounds...)
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	return all
 }
 
 // canRestOn reports whether the model answered the request between the sampling request of the round and its answer.
@@ -142,10 +157,14 @@ func (ev *Case) Sources(r *Round) []*Exchange {
 	return all
 }
 
-// Prompts reports whether a request has all texts of the round's last turn.
+// Prompts reports whether a request has all texts of the round's last turn, also those of its tool results.
 func (r *Round) Prompts(x *Exchange) bool {
-	return x.Request != nil && !slices.ContainsFunc(BlocksOf(r.Params.LastUserTurn(), dialect.Text),
-		func(b dialect.Block) bool { return !x.Says(b.Text) })
+	turn := r.Params.LastUserTurn()
+	texts := BlocksOf(turn, dialect.Text)
+	for _, result := range BlocksOf(turn, dialect.ToolResult) {
+		texts = append(texts, Only(result.Content, dialect.Text)...)
+	}
+	return x.Request != nil && !slices.ContainsFunc(texts, func(b dialect.Block) bool { return !x.Says(b.Text) })
 }
 
 // labelModelRequests orders the model requests of each round, and numbers those of the case.

@@ -71,6 +71,46 @@ func TestConcurrentCallsHaveTheirOwnModelRequests(t *testing.T) {
 	}
 }
 
+// The texts say of which call a model request is, also if no answer rests on it, as where a task was cancelled.
+func TestConcurrentCallsAreToldApartByTheirTexts(t *testing.T) {
+	for _, api := range []string{dialect.Native, dialect.OpenAIChat} {
+		s := tracetest.Begin(t, catalogue, server.V20251125, api, "basic/question")
+		first, second := tracetest.Asking("Take your time (ponder1)."), tracetest.Asking("Take your time (ponder2).")
+		s.Asks(first).Calls().Asks(second).Answers(tracetest.Saying("Wait.")) // as with a task
+		body := any(second)
+		if api != dialect.Native {
+			body = tracetest.AsChat(second)
+		}
+		s.Prompt(string(jsonvalue.Marshal(body)), trace.ModelEnd{Status: 200, HungUp: true})
+		s.Call, s.Asked = 1, 1
+		s.Prompts(first).Answers(tracetest.Saying("That is well considered."))
+		for _, id := range []string{"always/model-was-given", "always/one-model-call"} {
+			require.Equal(t, report.Pass, s.Result(id).Verdict, "%s: %s", id, s.Result(id).Message)
+		}
+	}
+}
+
+// The states of two calls may be the same. Then a retry of one may continue the other, and its model call came before
+// the request that it answers: only the sums count.
+func TestConcurrentCallsWithSwappedRetries(t *testing.T) {
+	for calls, want := range map[int]report.Verdict{2: report.Pass, 3: report.Fail} {
+		ask, answer := tracetest.Asking(story.Question), tracetest.Saying(story.Answer)
+		s := tracetest.Begin(t, catalogue, server.V20260728, dialect.Native, "mrtr/states")
+		s.Asks(ask).Thinks(ask)
+		s.Calls().Asks(ask)
+		for range calls - 1 {
+			s.Prompts(ask)
+		}
+		s.Call = 1
+		s.Answers(answer)
+		s.Add(s.CaseID, trace.Event{End: &trace.ModelEnd{Exchange: 1, Status: 200}})
+		s.Call = 2
+		s.Answers(answer)
+		got := s.Result("always/one-model-call")
+		require.Equal(t, want, got.Verdict, got.Message)
+	}
+}
+
 func TestModelRequestsAreAttributedToRounds(t *testing.T) {
 	first, second := tracetest.AskingForWeather(), tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()),
 		tracetest.WeatherResults)

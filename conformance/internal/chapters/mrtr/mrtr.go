@@ -3,6 +3,7 @@
 package mrtr
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -47,8 +48,18 @@ func inputRequest(params any) any {
 }
 
 func askFor(s *server.Session, state string, requests map[string]any) (any, error) {
+	state = own(s, state)
 	_, err := s.InputRequired(server.InputRequiredResult{State: &state, Requests: requests})
 	return "done", err
+}
+
+// own returns a state, or a key, that only this call has: they tell two calls at once apart. The first call has it as
+// it is, and the empty one remains.
+func own(s *server.Session, state string) string {
+	if n := s.Call().Number; n > 1 && state != "" {
+		return fmt.Sprintf("%s (call %d)", state, n)
+	}
+	return state
 }
 
 // asksNothing is the expectation of a case whose handler may have nothing to ask for: the reason.

@@ -58,6 +58,12 @@ func withStates(id string, states ...*string) harness.Case {
 				if len(states) > 1 {
 					key = oddKeys[i]
 				}
+				if state != nil {
+					ownState := own(s, *state)
+					state = &ownState
+				} else {
+					key = own(s, key)
+				}
 				requests := map[string]any{key: inputRequest(s.Ask("Name an animal."))}
 				if _, err := s.InputRequired(server.InputRequiredResult{State: state, Requests: requests}); err != nil {
 					return nil, err

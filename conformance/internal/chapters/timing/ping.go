@@ -2,6 +2,7 @@ package timing
 
 import (
 	"bytes"
+	"fmt"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -17,12 +18,12 @@ import (
 // to the ping, or has not for pingPatience.
 var pinged = harness.Case{ID: "time/ping", Revisions: check.NewestLegacy, Barrier: true,
 	Make: func(harness.Limits) harness.Stage {
-		const word, question = "holdtheline", "What takes so long (holdtheline)?" // one word: a client may split a text
 		var gate llm.Gate
-		gate.Close(word)
 		handler := func(s *server.Session) (any, error) {
+			word := fmt.Sprintf("holdtheline%d", s.Call().Number) // one word: a client may split a text
+			gate.Close(word)
 			defer gate.Open(word)
-			asked, err := s.Start(s.Ask(question))
+			asked, err := s.Start(s.Ask("What takes so long (" + word + ")?"))
 			if err != nil {
 				return nil, err
 			}
