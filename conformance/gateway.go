@@ -22,6 +22,8 @@ const (
 	gatewayScenario = "gateway"
 	// gatewayCapabilities: the server sees the capabilities that the client declares.
 	gatewayCapabilities = "capabilities"
+	// gatewayLocal: a gateway listens on the loopback interface only.
+	gatewayLocal = "local"
 	// gatewayApplies: a check that applies without the gateway applies through it.
 	gatewayApplies = "applies"
 	// gatewayJudged: a check that passes without the gateway can be judged through it.
@@ -103,7 +105,8 @@ func judgeGateway(direct, through *report.Results, traces []*trace.Trace) *repor
 	}
 	for _, revision := range revisionsOf(through) {
 		lost := compareCapabilities(traces, revision)
-		judged.Results = append(append(judged.Results, lost), judgeLegs(traces, revision)...)
+		judged.Results = append(append(judged.Results, lost, listensLocally(traces, revision)),
+			judgeLegs(traces, revision)...)
 		judged.Results = append(judged.Results,
 			g.collected(gatewayApplies, revision, g.gone, lost.Verdict == report.Fail),
 			g.collected(gatewayJudged, revision, g.unseen, lost.Verdict == report.Fail))

@@ -47,6 +47,10 @@ func GatewayChecks() []Check {
 			Cause: "a limit for requests or idle connections ends the wait, and nobody is told",
 			Fix: "Let a call take as long as its client waits. If there is a limit, respond with an error to the side that " +
 				"waits."},
+		{ID: gatewayLocal, Rule: "A gateway that listens does so at the address that it is told, and not on all interfaces",
+			Cause: "the gateway listens on 0.0.0.0 or ::, so that everyone in the network reaches its servers",
+			Fix: "Listen on 127.0.0.1 unless the user says otherwise (transports: servers SHOULD bind only to localhost when " +
+				"they run locally)."},
 		{ID: gatewayApplies, Rule: "What applies to the client without the gateway applies through it",
 			Cause: "sampling requests are answered by the gateway, or do not reach the client",
 			Fix:   "Send each request of the server to the client whose call it belongs to."},

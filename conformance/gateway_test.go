@@ -31,6 +31,21 @@ func TestASuiteWithDirectResultsJudgesAGateway(t *testing.T) {
 	require.True(t, has(through))
 }
 
+func TestAGatewayListensWhereItIsTold(t *testing.T) {
+	for listened, want := range map[trace.Listening]report.Verdict{
+		"": report.NotApplicable, trace.OnLoopback: report.Pass, trace.OnInterfaces: report.Warn,
+	} {
+		one := sessionThat(`{}`, `{}`)
+		one.Events = append(one.Events, trace.Event{Process: &trace.Process{State: trace.Ended, Listened: listened}})
+		only := oneResult(report.Pass, report.Must)
+		rs := conformance.JudgeGateway(only, only, []*trace.Trace{sessionThat(`{}`, `{}`), one})
+		i := slices.IndexFunc(rs.Results, func(r report.Result) bool { return r.ID() == "gateway/local" })
+		require.Equal(t, want, rs.Results[i].Verdict)
+		require.Equal(t, want == report.Warn, rs.Failed(true))
+		require.Equal(t, want == report.Warn, rs.Results[i].Fix != "")
+	}
+}
+
 func oneResult(v report.Verdict, level report.Level) *report.Results {
 	return &report.Results{Results: []report.Result{{Scenario: "basic", Check: "answered", Revision: "2025-11-25",
 		Level: level, Verdict: v, Message: "why"}}}

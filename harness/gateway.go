@@ -133,7 +133,9 @@ func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (
 	if err := g.ready(ctx, c.gateway.ready); err != nil {
 		p.Err = valid(err.Error())
 	} else {
+		listened := listens(otherAddress(), behind.port)
 		p = runFunction(ctx, c.run, front, grace)
+		p.Listened = listened
 		if p.Err != "" && door.odd() != "" {
 			p.Err += "; " + door.odd()
 		}

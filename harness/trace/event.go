@@ -182,10 +182,21 @@ type Process struct {
 	Leak string `json:"leak,omitempty"`
 	// Outside is true for a client in virtual time that waited for something in real time. It was left running.
 	OutsideBubble bool `json:"outside,omitempty"`
+	// Listened is where a gateway listened; "" if that is unknown.
+	Listened Listening `json:"listened,omitempty"`
 	// Stdout and Stderr are the output of the process; of long output only the beginning and the end.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 }
+
+// Listening is where a program listens: on the loopback interface only, or on all.
+type Listening string
+
+// On a machine without another interface the two cannot be told apart.
+const (
+	OnLoopback   Listening = "loopback"
+	OnInterfaces Listening = "all interfaces"
+)
 
 // Clean reports whether the client ended by itself, with success.
 func (p *Process) Clean() bool {
