@@ -16,7 +16,7 @@ func listensLocally(traces []*trace.Trace, revision string) report.Result {
 			case t.Header.Revision != revision || p == nil:
 			case p.Listened == trace.OnInterfaces:
 				return *gatewayResult(gatewayLocal, server.Revision(revision), report.Warn, "expected connections to the "+
-					"gateway only at the address that it is told, on 127.0.0.1, found that it accepts them on all interfaces")
+					"gateway on the loopback interface only, as it is told, found that it accepts them on all interfaces")
 			case p.Listened == trace.OnLoopback:
 				verdict, message = report.Pass, "the gateway accepts connections on the loopback interface only"
 			}

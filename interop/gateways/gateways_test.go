@@ -39,10 +39,10 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 		want             map[string]counts
 	}{
 		{"mcp-remote", npm, map[string]counts{"mcp-remote": {0, 38}}},
-		{"supergateway", npm, map[string]counts{"stdio-to-http": {4, 17}, "http-to-stdio": {1, 73}}},
-		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 21}}},
-		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {2, 13}, "http-to-stdio": {2, 10}}},
-		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 64}}},
+		{"supergateway", npm, map[string]counts{"stdio-to-http": {4, 17}, "http-to-stdio": {3, 73}}},
+		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 23}}},
+		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {2, 13}, "http-to-stdio": {2, 11}}},
+		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 66}}},
 	} {
 		t.Run(c.recipe, func(t *testing.T) {
 			need.Program(t, "node", "install Node.js 20 or later")
