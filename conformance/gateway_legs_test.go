@@ -287,6 +287,37 @@ func TestEqualRequestsMayOvertakeEachOther(t *testing.T) {
 	}
 }
 
+// A gateway may start its tokens anew with each call: a notification is of the latest one.
+func TestATokenMayComeAgainWithALaterCall(t *testing.T) {
+	var events []trace.Event
+	add := func(front bool, dir trace.Direction, format string, words ...any) {
+		f := &trace.Frame{Dir: dir, Raw: fmt.Appendf(nil, format, words...)}
+		if front {
+			events = append(events, trace.Event{Front: f})
+		} else {
+			events = append(events, trace.Event{Frame: f, Case: "basic/question"})
+		}
+	}
+	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call",` +
+		`"params":{"name":"x","arguments":{"n":%d},"_meta":{"progressToken":%d}}}`
+	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d,"progress":%d}}`
+	const result = `{"jsonrpc":"2.0","id":%d,"result":{"content":[]}}`
+	for n := 1; n <= 2; n++ {
+		add(true, trace.FromClient, call, n+10, n, n+20)
+		add(false, trace.FromClient, call, 1, n, 1)
+		add(false, trace.ToClient, progress, 1, n)
+		add(true, trace.ToClient, progress, n+20, n)
+		add(false, trace.ToClient, result, 1)
+		add(true, trace.ToClient, result, n+10)
+	}
+	played := &trace.Trace{Header: trace.Header{Revision: "2025-11-25"}, Events: events, Whole: true}
+	only := oneResult(report.Pass, report.Must)
+	rs := conformance.JudgeGateway(only, only, []*trace.Trace{played})
+	i := slices.IndexFunc(rs.Results, func(r report.Result) bool { return r.ID() == "gateway/progress" })
+	require.Equal(t, report.Pass, rs.Results[i].Verdict, rs.Results[i].Message)
+	require.Contains(t, rs.Results[i].Message, "2 compared")
+}
+
 // In a modern revision, a gateway from stdio to HTTP closes the stream of a call that its client cancels.
 func TestACancelOverHTTPIsNoMessage(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":"basic-question"}}`

@@ -375,19 +375,30 @@ func judgeProgress(l *legs, j *legJudge) {
 			if note.Method != "notifications/progress" || note.frame.Dir != way.dir || note.frame.Hostile {
 				continue
 			}
-			i := slices.IndexFunc(way.all, func(r *legRequest) bool {
-				return r.other != nil && r.other.at < note.at && r.other.frame.Session == note.frame.Session &&
-					sameToken(tokenOf(r.other), jsonvalue.Part(note.Params, "progressToken"))
-			})
-			if i < 0 || tokenOf(way.all[i]) == nil {
+			of := reportedOn(note, way.all)
+			if of == nil || tokenOf(of) == nil {
 				continue
 			}
 			j.compared++
-			if found := progressOn(way.to, note, way.all[i], way.dir, way.name); found != nil {
+			if found := progressOn(way.to, note, of, way.dir, way.name); found != nil {
 				j.add(found)
 			}
 		}
 	}
+}
+
+// reportedOn returns the request on the leg to which a progress notification passes; nil for none. It is the latest one
+// with the token: a token may come again with another request.
+func reportedOn(note *legMessage, all []*legRequest) *legRequest {
+	var latest *legRequest
+	for _, r := range all {
+		if r.other != nil && r.other.at < note.at && r.other.frame.Session == note.frame.Session &&
+			sameToken(tokenOf(r.other), jsonvalue.Part(note.Params, "progressToken")) &&
+			(latest == nil || latest.other.at < r.other.at) {
+			latest = r
+		}
+	}
+	return latest
 }
 
 // lostTokens finds requests whose progress token did not get through.

@@ -39,6 +39,7 @@ var unusualErrors = []*client.Error{
 // unusualArguments are those of the call.
 const (
 	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740991},
+		"systemPrompt":"\n Be brief: “ü” 🗼.\t ",
 		"maxTokens":1000000,"temperature":0,"stopSequences":["\n\n","ü"],"x-unknown":{"Deep":[[{"n":null}]]},
 		"metadata":{"id":9007199254740991,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή",
 		"Upper":1,"upper":2,"empty":{},"null":null}}`
@@ -143,7 +144,8 @@ func handleUnusual(s *server.Session) (any, error) {
 			}
 			maps.Copy(params, more)
 		}
-		_, _ = s.Sample(params) // what came back is in the trace
+		_ = s.Progress(float64(n)+0.5, float64(turnsIn(s.Revision()))) // it and what comes back are in the trace
+		_, _ = s.Sample(params)
 	}
 	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock), server.Text("")},
 		StructuredContent: json.RawMessage(unusualArguments),

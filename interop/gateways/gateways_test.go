@@ -38,11 +38,11 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 		recipe, programs string
 		want             map[string]counts
 	}{
-		{"mcp-remote", npm, map[string]counts{"mcp-remote": {0, 38}}},
-		{"supergateway", npm, map[string]counts{"stdio-to-http": {4, 17}, "http-to-stdio": {3, 73}}},
+		{"mcp-remote", npm, map[string]counts{"mcp-remote": {0, 39}}},
+		{"supergateway", npm, map[string]counts{"stdio-to-http": {5, 17}, "http-to-stdio": {3, 75}}},
 		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 23}}},
 		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {2, 13}, "http-to-stdio": {2, 11}}},
-		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 66}}},
+		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 68}}},
 	} {
 		t.Run(c.recipe, func(t *testing.T) {
 			need.Program(t, "node", "install Node.js 20 or later")
