@@ -2,7 +2,6 @@ package always
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
@@ -70,9 +69,8 @@ func uncalled(e *evidence.Case) *check.Verdict {
 // fromCache returns the verdict for a result without a call that is the one of another request, with another system
 // prompt, other tools or another tool choice.
 func fromCache(e *evidence.Case) *check.Verdict {
-	beside := roundsBeside(e)
 	for i, r := range e.Rounds {
-		if r.Result() == nil || len(r.Model) > 0 || r.Params == nil || len(beside) > 0 {
+		if r.Result() == nil || len(r.Model) > 0 || r.Params == nil || !alone(e, r) {
 			continue
 		}
 		for _, before := range e.Rounds[:i] {
@@ -135,10 +133,17 @@ func followsMistake(r *evidence.Round, x *evidence.Exchange) bool {
 	})
 }
 
-// roundsBeside returns the sampling requests of the other calls of the case's tool that were open at the same time.
+// roundsBeside returns the sampling requests of the other calls of the case's tool that were open at the same time. A
+// recorded session does not say when a handler ended.
 func roundsBeside(e *evidence.Case) []*evidence.Round {
-	over := func(call *evidence.Case) int { return cmp.Or(call.OverAt, math.MaxInt) }
 	s := e.Session
+	over := func(call *evidence.Case) int {
+		last := s.Order[call.FirstCall]
+		for _, r := range call.Rounds {
+			last = max(last, s.AnsweredAt(r))
+		}
+		return cmp.Or(call.OverAt, last)
+	}
 	var rounds []*evidence.Round
 	for _, other := range s.Calls[e.Case.ID] {
 		if other != e && s.Order[other.FirstCall] < over(e) && s.Order[e.FirstCall] < over(other) {

@@ -53,3 +53,28 @@ func TestOneRequestCostsOneModelCall(t *testing.T) {
 		passes("a call again after one that broke off", called(trace.ModelEnd{Status: 200, Fault: "cut"}, ok)),
 	)
 }
+
+func TestAnAnswerFromACacheIsNamed(t *testing.T) {
+	other := tracetest.Asking("What else?")
+	other.SystemPrompt = "Be another one."
+	cached := func(more steps) steps {
+		return func(s *session) {
+			s.Asks(asked).Prompts(asked).Answers(answer)
+			s.Asks(other).Answers(answer)
+			more(s)
+		}
+	}
+	judges(t, "one-model-call", "basic/question",
+		fails("a result of another request", cached(func(*session) {}), "sampling request 2: expected a model call"),
+		fails("also if the tool is called once more later", cached(func(s *session) {
+			s.Calls().Asks(asked).Prompts(asked).Answers(answer)
+		}), "sampling request 2: expected a model call"),
+		legacy(passes("not if another call is open, which may have it", func(s *session) {
+			s.Asks(asked).Prompts(asked).Answers(answer)
+			s.Asks(other)
+			s.Calls().Asks(other).Prompts(other).Answers(answer)
+			s.Call, s.Asked = 1, 2
+			s.Answers(answer)
+		})),
+	)
+}
