@@ -259,63 +259,61 @@ func losesOne(method string, nth int) func(*passing) bool {
 	}
 }
 
+// twoLegs are the messages on both legs of a session, in order.
+type twoLegs []trace.Event
+
+func (l *twoLegs) add(front bool, dir trace.Direction, format string, words ...any) {
+	f := &trace.Frame{Dir: dir, Raw: fmt.Appendf(nil, format, words...)}
+	if front {
+		*l = append(*l, trace.Event{Front: f})
+	} else {
+		*l = append(*l, trace.Event{Frame: f, Case: "basic/question"})
+	}
+}
+
+func (l *twoLegs) judged() []report.Result {
+	played := &trace.Trace{Header: trace.Header{Revision: "2025-11-25"}, Events: *l, Whole: true}
+	only := oneResult(report.Pass, report.Must)
+	return conformance.JudgeGateway(only, only, []*trace.Trace{played}).Results
+}
+
 // Two equal requests that overtake each other are no mistake.
 func TestEqualRequestsMayOvertakeEachOther(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`
 	const response = `{"jsonrpc":"2.0","id":%s,"result":{"model":"%s"}}`
-	var events []trace.Event
-	add := func(front bool, dir trace.Direction, format string, words ...any) {
-		f := &trace.Frame{Dir: dir, Raw: fmt.Appendf(nil, format, words...)}
-		if front {
-			events = append(events, trace.Event{Front: f})
-		} else {
-			events = append(events, trace.Event{Frame: f, Case: "basic/question"})
-		}
-	}
-	add(false, trace.ToClient, request, "1")
-	add(false, trace.ToClient, request, "2")
-	add(true, trace.ToClient, request, `"b"`) // it was request 2
-	add(true, trace.ToClient, request, `"a"`)
-	add(true, trace.FromClient, response, `"a"`, "first")
-	add(false, trace.FromClient, response, "1", "first")
-	add(true, trace.FromClient, response, `"b"`, "second")
-	add(false, trace.FromClient, response, "2", "second")
-	played := &trace.Trace{Header: trace.Header{Revision: "2025-11-25"}, Events: events, Whole: true}
-	results := oneResult(report.Pass, report.Must)
-	for _, r := range conformance.JudgeGateway(results, results, []*trace.Trace{played}).Results {
+	var both twoLegs
+	both.add(false, trace.ToClient, request, "1")
+	both.add(false, trace.ToClient, request, "2")
+	both.add(true, trace.ToClient, request, `"b"`) // it was request 2
+	both.add(true, trace.ToClient, request, `"a"`)
+	both.add(true, trace.FromClient, response, `"a"`, "first")
+	both.add(false, trace.FromClient, response, "1", "first")
+	both.add(true, trace.FromClient, response, `"b"`, "second")
+	both.add(false, trace.FromClient, response, "2", "second")
+	for _, r := range both.judged() {
 		require.NotEqual(t, report.Fail, r.Verdict, r.Message)
 	}
 }
 
 // A gateway may start its tokens anew with each call: a notification is of the latest one.
 func TestATokenMayComeAgainWithALaterCall(t *testing.T) {
-	var events []trace.Event
-	add := func(front bool, dir trace.Direction, format string, words ...any) {
-		f := &trace.Frame{Dir: dir, Raw: fmt.Appendf(nil, format, words...)}
-		if front {
-			events = append(events, trace.Event{Front: f})
-		} else {
-			events = append(events, trace.Event{Frame: f, Case: "basic/question"})
-		}
-	}
+	var both twoLegs
 	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call",` +
 		`"params":{"name":"x","arguments":{"n":%d},"_meta":{"progressToken":%d}}}`
 	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d,"progress":%d}}`
 	const result = `{"jsonrpc":"2.0","id":%d,"result":{"content":[]}}`
 	for n := 1; n <= 2; n++ {
-		add(true, trace.FromClient, call, n+10, n, n+20)
-		add(false, trace.FromClient, call, 1, n, 1)
-		add(false, trace.ToClient, progress, 1, n)
-		add(true, trace.ToClient, progress, n+20, n)
-		add(false, trace.ToClient, result, 1)
-		add(true, trace.ToClient, result, n+10)
+		both.add(true, trace.FromClient, call, n+10, n, n+20)
+		both.add(false, trace.FromClient, call, 1, n, 1)
+		both.add(false, trace.ToClient, progress, 1, n)
+		both.add(true, trace.ToClient, progress, n+20, n)
+		both.add(false, trace.ToClient, result, 1)
+		both.add(true, trace.ToClient, result, n+10)
 	}
-	played := &trace.Trace{Header: trace.Header{Revision: "2025-11-25"}, Events: events, Whole: true}
-	only := oneResult(report.Pass, report.Must)
-	rs := conformance.JudgeGateway(only, only, []*trace.Trace{played})
-	i := slices.IndexFunc(rs.Results, func(r report.Result) bool { return r.ID() == "gateway/progress" })
-	require.Equal(t, report.Pass, rs.Results[i].Verdict, rs.Results[i].Message)
-	require.Contains(t, rs.Results[i].Message, "2 compared")
+	results := both.judged()
+	i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/progress" })
+	require.Equal(t, report.Pass, results[i].Verdict, results[i].Message)
+	require.Contains(t, results[i].Message, "2 compared")
 }
 
 // In a modern revision, a gateway from stdio to HTTP closes the stream of a call that its client cancels.

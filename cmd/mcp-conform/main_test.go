@@ -6,11 +6,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -57,11 +59,24 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Setup:               func(env *testscript.Env) error { env.Setenv("GOGC", collects); return nil },
+		Condition:           machineHas,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "results": results, "wholetrace": wholeTrace, "gone": gone, "samereport": sameReport,
 			"model": startModel,
 		},
 	})
+}
+
+// machineHas is for lines of a script: [interfaces] is true on a machine with another interface than the loopback one.
+func machineHas(what string) (bool, error) {
+	if what != "interfaces" {
+		return false, fmt.Errorf("unknown condition %q", what)
+	}
+	all, err := net.InterfaceAddrs()
+	return slices.ContainsFunc(all, func(a net.Addr) bool {
+		p, ok := a.(*net.IPNet)
+		return ok && p.IP.To4() != nil && p.IP.IsGlobalUnicast()
+	}), err
 }
 
 // exits N COMMAND… runs a command and expects the exit status.

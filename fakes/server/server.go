@@ -207,8 +207,9 @@ func start(o Options, recorded *replayed, tools ...Tool) (*Server, error) {
 	return s, nil
 }
 
-// headerTimeout is how long a client may take to send the headers of a request, also the first one of a connection that
-// it keeps ready. It is no usual limit of a client, which would respond on such a connection while that is closed.
+// headerTimeout is how long a client may take to send the headers of a request, also of the first one on a connection
+// that it keeps ready. It is no round number: a client whose own limit ends at the same moment would respond on a
+// connection that is being closed.
 const headerTimeout = 97 * time.Second
 
 // Client returns an HTTP client that reaches the server, also in a synctest bubble: there the server listens in memory.

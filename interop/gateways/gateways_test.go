@@ -28,7 +28,7 @@ var install = map[string]string{
 }
 
 // Known failures and passed checks of each gateway. A baseline leaves out what no longer applies, so the passed checks
-// are counted, too.
+// are counted, too: those of a machine with another interface than the loopback one, where gateway/local is judged.
 func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 	type counts struct{ known, passed int }
 	command := filepath.Join(t.TempDir(), "mcp-conform")

@@ -133,8 +133,8 @@ func followsMistake(r *evidence.Round, x *evidence.Exchange) bool {
 	})
 }
 
-// roundsBeside returns the sampling requests of the other calls of the case's tool that were open at the same time. A
-// recorded session does not say when a handler ended.
+// roundsBeside returns the sampling requests of the other calls of the case's tool that were open at the same time. In
+// a recorded session, which does not say when a handler ended, a call is open until its last answer.
 func roundsBeside(e *evidence.Case) []*evidence.Round {
 	s := e.Session
 	over := func(call *evidence.Case) int {

@@ -105,7 +105,8 @@ func (s *Session) attribute(caseID string) {
 	}
 }
 
-// askedBy returns the rounds of the calls that asked with the texts of a request before it, or those of all calls.
+// askedBy returns the rounds of the calls that asked with the texts of a request before it, or those of all calls
+// if none did.
 func (s *Session) askedBy(caseID string, x *Exchange) []*Round {
 	var all, found []*Round
 	for _, ev := range s.Calls[caseID] {

@@ -53,8 +53,8 @@ func askFor(s *server.Session, state string, requests map[string]any) (any, erro
 	return "done", err
 }
 
-// own returns a state, or a key, that only this call has: they tell two calls at once apart. The first call has it as
-// it is, and the empty one remains.
+// own makes a state or a key one that only this call has: the server tells two calls at once apart by them. The first
+// call keeps it as it is, and an empty one stays empty.
 func own(s *server.Session, state string) string {
 	if n := s.Call().Number; n > 1 && state != "" {
 		return fmt.Sprintf("%s (call %d)", state, n)
