@@ -111,13 +111,14 @@ func (c *verifyCommand) Run(ctx context.Context, s streams, args arguments) erro
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, errors.New("interrupted")}
-	case errors.Is(err, context.DeadlineExceeded):
-		return &exitError{exitFailed, fmt.Errorf("the session did not end within %s", c.Timeout)}
-	case err != nil:
+	case found == nil:
 		return verifyError(err)
 	}
 	for _, difference := range found.Differences {
 		fmt.Fprintf(s.out, "DIFFERS  %s\n", difference)
+	}
+	if err != nil {
+		return &exitError{exitFailed, fmt.Errorf("the session did not end within %s (--timeout)", c.Timeout)}
 	}
 	compared := fmt.Sprintf(
 		"%s and %s of the server",

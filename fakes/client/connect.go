@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,6 +73,8 @@ type Options struct {
 
 	// replaying answers every request of the server in place of the above; nil unless a recording is played.
 	replaying func(ctx context.Context, method string, params json.RawMessage) (map[string]any, *Error)
+	// strayed is told of each line of a launched server that is no message; nil tells nobody.
+	strayed func(what string)
 	// greeted receives the result of initialize; nil for nobody.
 	greeted func(result json.RawMessage)
 }
@@ -259,6 +263,23 @@ func (c *Client) capabilities() map[string]any {
 		declared["roots"] = map[string]any{}
 	}
 	return declared
+}
+
+// stray takes a line that is no message. The server must not write one to its standard output (2025-11-25,
+// basic/transports#stdio; 2026-07-28, basic/transports/stdio).
+func (c *Client) stray(line []byte) {
+	if c.options.strayed != nil && len(bytes.TrimSpace(line)) > 0 {
+		c.options.strayed("the server wrote to its standard output what is no message: " + beginning(line))
+	}
+}
+
+// beginning is what a report shows of a text of the server.
+func beginning(raw []byte) string {
+	text := bytes.TrimSpace(raw)
+	if len(text) <= 200 {
+		return string(text)
+	}
+	return strings.ToValidUTF8(string(text[:200]), "") + "…"
 }
 
 func (c *Client) notified(m *message) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -17,12 +18,20 @@ import (
 )
 
 // New connects to the server under test, and closes the connection at the end of the test. The test fails if the client
-// cannot connect, if an answer is not valid by the schema, which the server then does not see, and for each answer that
-// failed with another error than an [*Error], such as that of [Decline], unless the request or its call was cancelled.
+// cannot connect, if an answer is not valid by the schema, which the server then does not see, for each answer that
+// failed with another error than an [*Error], such as that of [Decline], unless the request or its call was cancelled,
+// and for each line of a launched server that is no message.
 //
 // A server that the test starts must end after the client: use t.Cleanup(srv.Close) instead of defer.
 func New(t server.TB, o Options) *Client {
 	t.Helper()
+	var strays []string // guarded by mu
+	var mu sync.Mutex
+	o.strayed = func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		strays = append(strays, what)
+	}
 	c, err := connect(context.Background(), o, &journal{})
 	if err != nil {
 		t.Fatalf("connecting to the server under test: %v", err)
@@ -33,6 +42,11 @@ func New(t server.TB, o Options) *Client {
 		var gone *url.Error
 		if err := c.Close(); err != nil && !errors.As(err, &gone) {
 			t.Errorf("closing the MCP client: %v", err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, what := range strays {
+			t.Errorf("%s", what)
 		}
 		for i, s := range c.Samples() {
 			var told *Error

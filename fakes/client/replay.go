@@ -1,7 +1,7 @@
 package client
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,20 +25,28 @@ import (
 //
 //	client.Replay(t, "testdata/session.ndjson", client.Options{Handler: myServer})
 //
-// The options say where the server is; the client's name, capabilities and revision are those of the recording. A
-// request is sent when the responses have come that came before it then. What differs in every session does not count:
-// ids, requestState, reserved members of _meta, the server's name and version, and notifications. Ignore has the paths
-// of more members that may differ, such as "result.structuredContent.time" of a response, or
-// "params.messages.content.text" of a sampling request. JSON in strings is compared as JSON.
+// The options say where the server is; the client's name, capabilities and revision are those of the recording. Timeout
+// limits the whole session. A request is sent when the responses have come that came before it then. What differs in
+// every session does not count: ids, requestState, reserved members of _meta, the server's name and version, and
+// notifications. Ignore has the paths of more members that may differ, such as "result.structuredContent.time" of a
+// response, or "params.messages.content.text" of a sampling request. JSON in strings is compared as JSON. What a
+// launched server writes to its standard output must be messages.
 func Replay(t server.TB, path string, o Options, ignore ...string) {
 	t.Helper()
-	found, err := PlayRecording(context.Background(), o, path, ignore...)
+	ctx := context.Background()
+	if limit := cmp.Or(o.Timeout, defaultTimeout); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	found, err := PlayRecording(ctx, o, path, ignore...)
+	if found != nil {
+		for _, d := range found.Differences {
+			t.Errorf("replaying %s: %s", path, d)
+		}
+	}
 	if err != nil {
 		t.Fatalf("replaying %s: %v", path, err)
-		return
-	}
-	for _, d := range found.Differences {
-		t.Errorf("replaying %s: %s", path, d)
 	}
 }
 
@@ -67,7 +75,8 @@ func (r *Replayed) Update() error {
 	return nil
 }
 
-// PlayRecording is [Replay] without a test. The error says that the recording cannot be read or played.
+// PlayRecording is [Replay] without a test. The error says that the recording cannot be read or played. If ctx ended,
+// it is returned with the differences until then.
 func PlayRecording(ctx context.Context, o Options, path string, ignore ...string) (*Replayed, error) {
 	return PlayWithModel(ctx, o, path, nil, ignore...)
 }
@@ -91,10 +100,14 @@ func PlayWithModel(
 			continue // the client did not come to speak
 		}
 		p := &player{recording: recording, rules: rules, found: all, ask: ask}
-		if err := p.play(ctx, o); err != nil {
+		err := p.play(ctx, o)
+		all.Differences = append(all.Differences, p.differences()...)
+		if ctx.Err() != nil {
+			return all, err
+		}
+		if err != nil {
 			return nil, err
 		}
-		all.Differences = append(all.Differences, p.differences()...)
 	}
 	return all, nil
 }
@@ -109,6 +122,7 @@ type player struct {
 	mu    sync.Mutex
 	found *Replayed
 	calls []*playedCall // in the order of the recording
+	stray int           // lines of the server that are no message
 	lost  error         // the server cannot be reached
 }
 
@@ -118,15 +132,21 @@ type playedCall struct {
 	running     bool
 	done        chan struct{}
 	cancel      context.CancelFunc
-	differences []string
+	differences []difference
+}
+
+// difference is one of a call: of what the server asked, in the order of the recording, and then of the response.
+type difference struct {
+	ask  int // its number; that of the last one for all else
+	text string
 }
 
 func (p *player) play(ctx context.Context, o Options) error {
 	o.Revision = server.Revision(p.recording.Revision)
 	o.Sampling = func(context.Context, map[string]any) (map[string]any, error) { return nil, errors.New("never called") }
 	o.Info, o.Capabilities = p.recording.Client()
-	o.replaying = p.answer
-	opening := &playedCall{Call: &replay.Call{Request: &replay.Request{}}}
+	o.replaying, o.strayed = p.answer, p.strayed
+	opening := &playedCall{Call: &replay.Call{Request: &replay.Request{Method: "the beginning"}}}
 	for _, q := range p.recording.Requests {
 		if q.Method == "initialize" && q.Result != nil {
 			opening.Request = q
@@ -151,6 +171,9 @@ func (p *player) play(ctx context.Context, o Options) error {
 		running.Go(func() { p.make(begun, call) })
 	}
 	running.Wait()
+	for _, call := range p.calls[1:] {
+		p.missed(call, true)
+	}
 	_ = p.client.Close() // how the server ends is no part of the conversation
 	return errors.Join(ctx.Err(), p.lost)
 }
@@ -201,6 +224,15 @@ func (p *player) begin(ctx context.Context, call *playedCall) context.Context {
 	return ctx
 }
 
+// abandon cancels a call that has begun.
+func (p *player) abandon(call *playedCall) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if call.cancel != nil {
+		call.cancel()
+	}
+}
+
 // make makes a request and compares its response.
 func (p *player) make(ctx context.Context, call *playedCall) {
 	defer close(call.done)
@@ -219,12 +251,7 @@ func (p *player) make(ctx context.Context, call *playedCall) {
 		p.failed(ctx, call, err)
 		return
 	}
-	for i, asked := range call.asked {
-		if !asked {
-			p.differ(call, fmt.Sprintf("the server did not ask for %s, which was its request %d",
-				call.Asks[i].Method, i+1), true)
-		}
-	}
+	p.missed(call, false)
 	switch {
 	case errors.As(err, &input):
 		if !call.WaitsForInput() {
@@ -236,6 +263,18 @@ func (p *player) make(ctx context.Context, call *playedCall) {
 		p.compareResponse(call, call.Last, json.RawMessage(result), nil)
 	default:
 		p.differ(call, "the server responded, which it did not then", true)
+	}
+}
+
+// missed notes what the server did not ask, of the asks that are shared with other calls or of those that are not.
+func (p *player) missed(call *playedCall, shared bool) {
+	for i, ask := range call.Asks {
+		p.mu.Lock()
+		missing := ask.Shared == shared && !call.asked[i]
+		p.mu.Unlock()
+		if missing {
+			p.differs(call, i, fmt.Sprintf("the server did not ask for %s, which was its request %d", ask.Method, i+1), true)
+		}
 	}
 }
 
@@ -268,7 +307,11 @@ func (p *player) failed(ctx context.Context, call *playedCall, err error) {
 	}
 	lost := p.lost != nil
 	p.mu.Unlock()
-	if !lost && (call.Canceled < 0 || ctx.Err() == nil) {
+	switch {
+	case lost || call.Canceled >= 0 && ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		p.differ(call, "no response within the time limit", true)
+	default:
 		p.differ(call, "the request failed: "+strings.ReplaceAll(err.Error(), "\n", "; "), true)
 	}
 }
@@ -305,12 +348,17 @@ func (p *player) change(c replay.Change) {
 	p.found.changes[p.recording.File] = append(p.found.changes[p.recording.File], c)
 }
 
-// differ notes a difference. A lost one cannot be written into the recording.
+// differ notes a difference of a call as a whole. A lost one cannot be written into the recording.
 func (p *player) differ(call *playedCall, text string, lost bool) {
+	p.differs(call, len(call.Asks), text, lost)
+}
+
+// differs notes a difference of the ith ask of a call.
+func (p *player) differs(call *playedCall, i int, text string, lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	text = replay.Name(call.Method, call.Params) + ": " + text
-	call.differences = append(call.differences, text)
+	call.differences = append(call.differences, difference{i, text})
 	if lost && p.found.lost == "" {
 		p.found.lost = text
 	}
@@ -318,9 +366,11 @@ func (p *player) differ(call *playedCall, text string, lost bool) {
 
 func (p *player) differences() []string {
 	var all []string
-	for i, call := range p.calls {
-		for _, text := range call.differences {
-			all = append(all, fmt.Sprintf("request %d of %s in %s, %s", i+1, p.recording.File, p.recording.Revision, text))
+	for _, call := range p.calls {
+		number := max(1, slices.Index(p.recording.Requests, call.Request)+1)
+		slices.SortStableFunc(call.differences, func(a, b difference) int { return a.ask - b.ask })
+		for _, d := range call.differences {
+			all = append(all, fmt.Sprintf("request %d of %s in %s, %s", number, p.recording.File, p.recording.Revision, d.text))
 		}
 	}
 	return all
@@ -340,7 +390,7 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 		}
 	}
 	if d != nil {
-		p.differ(call, fmt.Sprintf("request %d of the server, %s, differs: %s", i+1, method, d), false)
+		p.differs(call, i, fmt.Sprintf("request %d of the server, %s, differs: %s", i+1, method, d), false)
 		p.change(ask.Now(params))
 	}
 	p.mu.Lock()
@@ -349,7 +399,7 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 	cancels := call.Canceled >= 0 && asked >= call.Canceled
 	p.mu.Unlock()
 	if cancels && !ask.IsAnswered() {
-		call.cancel()
+		p.abandon(call)
 	}
 	if !ask.IsAnswered() {
 		if ask.Key == "" { // an input request without an answer ends the call, another one stays open
@@ -358,7 +408,7 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 		return nil, &Error{Code: CodeInternal, Message: "replay: the recorded client did not answer"}
 	}
 	if cancels {
-		defer call.cancel()
+		defer p.abandon(call)
 	}
 	var refused Error
 	if ask.Error != nil && json.Unmarshal(ask.Error, &refused) == nil {
@@ -371,8 +421,8 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 	return result, nil
 }
 
-// expected takes the recorded ask that a request of the server is: an equal one, or else the next one of the method. It
-// returns its call, its number and the difference.
+// expected takes the recorded ask that a request of the server is: an equal one, or else the nearest of the
+// method. It returns its call, its number and the difference.
 func (p *player) expected(
 	ctx context.Context, method string, params json.RawMessage,
 ) (*playedCall, int, *replay.Difference) {
@@ -381,14 +431,12 @@ func (p *player) expected(
 	mine, _ := ctx.Value(callKey{}).(*playedCall)
 	now := replay.Comparable(params)
 	var found *playedCall
-	var place int
+	var place, distance int
 	var difference *replay.Difference
 	for _, call := range p.calls {
-		if !call.running || mine != nil && call != mine {
-			continue
-		}
+		own := call.running && (mine == nil || call == mine)
 		for i, ask := range call.Asks {
-			if call.asked[i] || ask.Method != method {
+			if call.asked[i] || ask.Method != method || !own && !ask.Shared {
 				continue
 			}
 			was := replay.Comparable(ask.Params)
@@ -396,8 +444,12 @@ func (p *player) expected(
 				call.asked[i] = true
 				return call, i, nil
 			}
-			if d := p.rules.Compare("params", was, now); found == nil || d == nil && difference != nil {
-				found, place, difference = call, i, d
+			d, far := p.rules.Compare("params", was, now), 0
+			if d != nil {
+				far = d.Count
+			}
+			if found == nil || far < distance {
+				found, place, distance, difference = call, i, far, d
 			}
 		}
 	}
@@ -411,18 +463,30 @@ func (p *player) expected(
 func (p *player) unexpected(ctx context.Context, method string, params json.RawMessage) {
 	call, _ := ctx.Value(callKey{}).(*playedCall)
 	if call == nil {
-		call = p.calls[0]
-		for _, other := range p.calls[1:] {
-			p.mu.Lock()
-			if other.running {
-				call = other
-			}
-			p.mu.Unlock()
+		call = p.newest()
+	}
+	p.differ(call, fmt.Sprintf("the server asked for %s, which it did not then: %s", method, beginning(params)), true)
+}
+
+// strayed notes a line of the server that is no message, and that the recording does not have.
+func (p *player) strayed(what string) {
+	p.mu.Lock()
+	p.stray++
+	more := p.stray > p.recording.Stray
+	p.mu.Unlock()
+	if more {
+		p.differ(p.newest(), what, true)
+	}
+}
+
+// newest returns the newest call under way, or the beginning of the session.
+func (p *player) newest() *playedCall {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, call := range slices.Backward(p.calls) {
+		if call.running {
+			return call
 		}
 	}
-	text := string(bytes.TrimSpace(params))
-	if len(text) > 200 {
-		text = strings.ToValidUTF8(text[:200], "") + "…"
-	}
-	p.differ(call, fmt.Sprintf("the server asked for %s, which it did not then: %s", method, text), true)
+	return p.calls[0]
 }

@@ -55,7 +55,7 @@ func quizTools(question string) []server.Tool {
 func answers(capital string) client.Handler {
 	return func(_ context.Context, params map[string]any) (map[string]any, error) {
 		text := fmt.Sprint(params["messages"])
-		for part, answer := range map[string]string{"capital": capital, "large": "Yes.", "One": "1", "Two": "2"} {
+		for part, answer := range map[string]string{"capital": capital, "large": "Yes.", "One": "1", "Two": "2", "day": "1"} {
 			if strings.Contains(text, part) {
 				return client.Text(answer), nil
 			}
@@ -96,26 +96,17 @@ var transports = map[string]func(*testing.T, *server.Server) client.Options{
 	},
 }
 
-// recorded records a conversation of the client and the server, and returns the file. As a tap does, it leaves out the
-// marks, and which call a message belongs to.
+// recorded records the conversation of the client and the server, and returns the file.
 func recorded(t *testing.T, transport string, revision server.Revision) string {
 	t.Helper()
-	recorder := trace.NewRecorder(trace.Header{Revision: string(revision)}, 0)
-	srv := server.NewWith(t, server.Options{Record: func(e trace.Event) trace.Ref {
-		if e.Mark != nil {
-			return trace.Ref{}
-		}
-		e.Case, e.Call = "", 0
-		return recorder.Record(e)
-	}}, quizTools(question)...)
-	o := transports[transport](t, srv)
-	o.Revision, o.Sampling = revision, answers("Paris")
-	c, err := client.Connect(t.Context(), o)
-	require.NoError(t, err)
-	results := conversation(t, c)
-	require.Equal(t, wantResults, results)
-	require.NoError(t, c.Close())
-	require.NoError(t, srv.Close())
+	return recordedTools(t, transport, revision, func(c *client.Client) {
+		require.Equal(t, wantResults, conversation(t, c))
+	}, quizTools(question)...)
+}
+
+// written writes what was recorded.
+func written(t *testing.T, recorder *trace.Recorder) string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "session.ndjson")
 	f, err := os.Create(file)
 	require.NoError(t, err)

@@ -41,7 +41,7 @@ func (c *Client) openPipe(take taker) (*pipe, error) {
 	return p, nil
 }
 
-// read reads to the server's end. Lines that are not JSON are skipped.
+// read reads to the server's end. Lines that are no message are skipped.
 func (p *pipe) read() {
 	lines := bufio.NewReader(p.stream)
 	for {
@@ -52,6 +52,7 @@ func (p *pipe) read() {
 		}
 		several, err := unpack(line, p.client.Revision())
 		if err != nil {
+			p.client.stray(line)
 			continue
 		}
 		for i := range several {

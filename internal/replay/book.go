@@ -86,7 +86,7 @@ func closer(e *entry, d *Difference, than *entry, other *Difference) bool {
 	if (e.used == 0) != (than.used == 0) {
 		return e.used == 0
 	}
-	return d.count < other.count
+	return d.Count < other.Count
 }
 
 // Unused names the calls that no client made.

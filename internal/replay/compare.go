@@ -35,8 +35,8 @@ type Difference struct {
 	Path string
 	// Recorded and Found are the values there, as JSON; "nothing" where there is none.
 	Recorded, Found string
-
-	count int
+	// Count is how many values differ in all.
+	Count int
 }
 
 func (d *Difference) String() string {
@@ -48,7 +48,7 @@ func (d *Difference) String() string {
 func (r *Rules) Compare(path string, recorded, found any) *Difference {
 	d := &Difference{}
 	r.walk(d, path, path, recorded, found)
-	if d.count == 0 {
+	if d.Count == 0 {
 		return nil
 	}
 	return d
@@ -61,7 +61,7 @@ func (r *Rules) walk(d *Difference, path, name string, recorded, found any) {
 	}
 	switch a := recorded.(type) {
 	case map[string]any:
-		if b, ok := found.(map[string]any); ok {
+		if b, ok := found.(map[string]any); ok && !r.otherKind(name, a, b) {
 			r.walkObject(d, path, name, a, b)
 			return
 		}
@@ -82,9 +82,27 @@ func (r *Rules) walk(d *Difference, path, name string, recorded, found any) {
 	if jsonvalue.Equal(recorded, found) {
 		return
 	}
-	if d.count++; d.count == 1 {
-		d.Path, d.Recorded, d.Found = path, jsonvalue.Canonical(recorded), jsonvalue.Canonical(found)
+	if d.Count++; d.Count == 1 {
+		d.Path, d.Recorded, d.Found = path, shown(recorded), shown(found)
 	}
+}
+
+// otherKind reports whether two objects are of different types with different members, such as a text and a tool use:
+// then they are shown whole.
+func (r *Rules) otherKind(name string, a, b map[string]any) bool {
+	if a["type"] == nil || b["type"] == nil || r != nil && r.ignored[jsonvalue.Join(name, "type")] {
+		return false
+	}
+	return !jsonvalue.Equal(a["type"], b["type"]) &&
+		!slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
+}
+
+// shown returns a value as JSON with its numbers as they were written.
+func shown(v any) string {
+	if v == jsonvalue.Missing {
+		return fmt.Sprint(v)
+	}
+	return string(jsonvalue.Marshal(v))
 }
 
 func (r *Rules) walkObject(d *Difference, path, name string, a, b map[string]any) {

@@ -26,7 +26,8 @@ type reader struct {
 	done      []*Request
 	asks      map[string]*Ask   // by session and id
 	revisions map[string]string // by session
-	events    int               // so far, in the second pass
+	tapped    bool
+	events    int // so far, in the second pass
 }
 
 func newReader() *reader {
@@ -50,6 +51,7 @@ func (r *reader) look(part *trace.Trace) error {
 
 // take is the second pass.
 func (r *reader) take(part *trace.Trace) error {
+	r.tapped = part.Header.Tapped
 	for i := range part.Events {
 		r.events++
 		switch e := &part.Events[i]; {
@@ -111,14 +113,16 @@ func (r *reader) fromServer(e *trace.Event, m *trace.Message, raw json.RawMessag
 	case m.Method == "" && m.ID != nil:
 		r.respond(e, m)
 	case m.Method == "":
+		r.recording.Stray++
 	case m.ID != nil:
-		ask := &Ask{ID: m.ID, Method: m.Method, Params: m.Params, of: r.ownerOf(e, m), event: r.events - 1, path: "params"}
+		ask := &Ask{ID: m.ID, Method: m.Method, Params: m.Params, event: r.events - 1, path: "params"}
+		ask.of, ask.Shared = r.ownerOf(e, m)
 		if ask.of != nil {
 			r.asks[askKey(e, m.ID)] = ask
 			ask.of.Steps = append(ask.of.Steps, Step{Asked: ask})
 		}
 	default:
-		if of := r.ownerOf(e, m); of != nil {
+		if of, _ := r.ownerOf(e, m); of != nil {
 			of.Steps = append(of.Steps, Step{Notified: raw})
 		}
 	}
@@ -166,21 +170,34 @@ func (r *reader) find(e *trace.Event, is func(*Request) bool) *Request {
 	return found
 }
 
+// guessed reports whether an event has its call only because that was the newest of several: a tap over stdio knows no
+// better.
+func (r *reader) guessed(e *trace.Event) bool {
+	n := 0
+	for _, q := range r.open {
+		if q.session == e.Frame.Session && Carriers[q.Method] != "" {
+			n++
+		}
+	}
+	return n > 1 && (r.tapped || e.Call == 0)
+}
+
 // ownerOf returns the open request during which the server sent a message; nil for none. The stream says it or, over
-// stdio and on a stream of the session, the progress token; without either it is the newest call.
-func (r *reader) ownerOf(e *trace.Event, m *trace.Message) *Request {
+// stdio and on a stream of the session, the progress token; without either it is the newest call, and shared with the
+// other calls.
+func (r *reader) ownerOf(e *trace.Event, m *trace.Message) (of *Request, shared bool) {
 	if id := r.ends[e.Frame.Stream]; id != nil {
 		if of := r.find(e, func(q *Request) bool { return bytes.Equal(q.ID, id) }); of != nil {
-			return of
+			return of, false
 		}
 	}
 	if m.Method == methodProgress {
 		token := jsonvalue.Part(m.Params, "progressToken")
 		return r.find(e, func(q *Request) bool {
 			return token != nil && bytes.Equal(token, jsonvalue.Part(q.Params, "_meta.progressToken"))
-		})
+		}), false
 	}
-	return r.find(e, func(q *Request) bool { return Carriers[q.Method] != "" })
+	return r.find(e, func(q *Request) bool { return Carriers[q.Method] != "" }), r.guessed(e)
 }
 
 // revisionOf returns the revision that a request is in; "" before one is agreed on.

@@ -26,6 +26,8 @@ type Recording struct {
 	File string
 	// Requests are the client's requests, in their order.
 	Requests []*Request
+	// Stray is how many lines of the server were no message.
+	Stray int
 	// Revision is what client and server spoke first; "" if they agreed on none.
 	Revision string
 
@@ -69,6 +71,8 @@ type Ask struct {
 	Params json.RawMessage
 	// Result and Error are the client's answer. Both are nil if none was seen.
 	Result, Error json.RawMessage
+	// Shared says that several calls were under way, and the wire does not tell which one the server asked for.
+	Shared bool
 
 	of    *Request
 	event int    // in the trace
