@@ -291,6 +291,16 @@ var faults = []given{
 			`1.5`,
 			`2`,
 		}},
+	{name: "other structured content behind the same text",
+		kind: "changed-result", path: `messages[2].content`, params: saidTwice, dialect: chat, edits: edits{
+			`"content":"{\"mm\":10}"`,
+			`"content":"{\"mm\":10}\n{\"mm\": 11}"`,
+		}},
+	{name: "words behind the same text",
+		kind: "changed-result", path: `messages[2].content`, params: saidTwice, dialect: chat, edits: edits{
+			`"content":"{\"mm\":10}"`,
+			`"content":"{\"mm\":10}\nThe tool was asked for rain."`,
+		}},
 	{name: "a link is lost",
 		kind: "changed-result", path: `messages[4].content`, params: otherResults, dialect: chat, edits: edits{
 			`weather:nine`,

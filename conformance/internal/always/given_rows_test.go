@@ -45,6 +45,10 @@ const (
 		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text","text":"wet"}],` +
 		`"structuredContent":{"mm":10}}]}],"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
+	saidTwice = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text","text":` +
+		`"{\"mm\":10}"}],"structuredContent":{"mm":10}}]}],"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
 	shownTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"image",` +
@@ -177,6 +181,11 @@ var legalChanges = []given{
 		}},
 	{name: "the JSON", legal: "structured content as JSON", params: otherResults, dialect: chat},
 	{name: "the text alone", legal: "structured content beside texts", params: otherResults, dialect: chat},
+	{name: "the text, and the same as JSON", legal: "structured content beside texts", params: saidTwice, dialect: chat,
+		edits: edits{
+			`"content":"{\"mm\":10}"`,
+			`"content":"{\"mm\":10}\n{\"mm\": 10}"`,
+		}},
 	{name: "the address and the text", legal: "resources as text", params: otherResults, dialect: chat, edits: edits{
 		`{\"name\":\"nine\",\"type\":\"resource_link\",\"uri\":\"weather:nine\"}\nweather:log:\nnoon`,
 		`see weather:nine\nnoon`,

@@ -132,23 +132,37 @@ func (r *rendered) hasWords(texts []string, structured []byte) bool {
 		}
 	}
 	said := strings.Join(whole, "\n")
-	wanted := slices.Clone(texts)
-	alike := slices.ContainsFunc(texts, func(text string) bool { return jsonvalue.Same([]byte(text), structured) })
-	for at, c := range said {
-		if alike {
-			break
+	isIn := func(w string) bool { return strings.Contains(said, w) }
+	copies := append(renderedIn(said, structured), "") // or none
+	if !slices.ContainsFunc(texts, isIn) && len(copies) == 1 {
+		return false
+	}
+	for _, copied := range copies {
+		wanted := slices.DeleteFunc(append(slices.Clone(texts), copied), func(w string) bool { return w == "" || !isIn(w) })
+		slices.SortStableFunc(wanted, func(a, b string) int { return strings.Index(said, a) - strings.Index(said, b) })
+		if _, ok := matchTexts(wanted, whole, labelled); ok && len(wanted) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// renderedIn returns the JSON of the structured content in what is said, as often as it is there.
+func renderedIn(said string, structured []byte) []string {
+	var all []string
+	for at := 0; at < len(said); at++ {
+		if said[at] != '{' && said[at] != '[' {
+			continue
 		}
 		dec := json.NewDecoder(strings.NewReader(said[at:]))
 		var part json.RawMessage
-		if (c == '{' || c == '[') && dec.Decode(&part) == nil && isJSONOf(jsonvalue.Decode(part), string(structured)) {
-			wanted = append(wanted, said[at:at+int(dec.InputOffset())])
-			break
+		if dec.Decode(&part) != nil || !isJSONOf(jsonvalue.Decode(part), string(structured)) {
+			continue
 		}
+		all = append(all, said[at:at+int(dec.InputOffset())])
+		at += int(dec.InputOffset()) - 1
 	}
-	wanted = slices.DeleteFunc(wanted, func(w string) bool { return !strings.Contains(said, w) })
-	slices.SortStableFunc(wanted, func(a, b string) int { return strings.Index(said, a) - strings.Index(said, b) })
-	_, ok := matchTexts(wanted, whole, labelled)
-	return len(wanted) > 0 && !ok
+	return all
 }
 
 // unset matches what a program writes for a value that it does not have.
