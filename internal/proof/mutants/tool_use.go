@@ -46,14 +46,8 @@ var toolEdits = edits{
 	"drops-null-arguments": result(eachUse(func(_ int, use object) {
 		maps.DeleteFunc(member(use, "input"), func(_ string, v any) bool { return v == nil })
 	})),
-	"parses-texts-in-input": result(eachUse(func(_ int, use object) {
-		for name, v := range member(use, "input") {
-			var parsed any
-			if s, isText := v.(string); isText && json.Unmarshal([]byte(s), &parsed) == nil {
-				member(use, "input")[name] = parsed
-			}
-		}
-	})),
+	"parses-texts-in-input":   parsesInput(func(any) bool { return true }),
+	"parses-objects-in-input": parsesInput(func(v any) bool { _, is := v.(object); return is }),
 	"revives-dates": result(eachUse(func(_ int, use object) {
 		extras := member(member(use, "input"), "extras")
 		if at, err := time.Parse(time.RFC3339, text(extras, "until")); err == nil {
@@ -365,4 +359,16 @@ func emptyBadArguments(chunks []object) []object {
 		}
 	}
 	return chunks
+}
+
+// parsesInput reads arguments that are texts of JSON.
+func parsesInput(which func(parsed any) bool) func(*Wire) Edit {
+	return result(eachUse(func(_ int, use object) {
+		for name, v := range member(use, "input") {
+			var parsed any
+			if s, isText := v.(string); isText && json.Unmarshal([]byte(s), &parsed) == nil && which(parsed) {
+				member(use, "input")[name] = parsed
+			}
+		}
+	}))
 }

@@ -51,6 +51,12 @@ var transportEdits = edits{
 			}
 			return line, true
 		}}),
+	"reads-comments": just(Edit{Line: func(line []byte) ([]byte, bool) {
+		if comment, is := bytes.CutPrefix(line, []byte(":")); is {
+			return append([]byte("data:"), comment...), true
+		}
+		return line, true
+	}}),
 	"comes-back-from-the-start": fromTheStart,
 	"ends-with-the-session":     losesSession,
 	"keeps-the-session-id": func(*Wire) Edit {

@@ -87,6 +87,8 @@ var Forbidden = []Kind{
 		Histories: []History{
 			{Name: "result-for-nothing", Wrong: "a tool result has no tool use", at: 2,
 				Messages: messages{assistant(server.Text("Let me see.")), user(parisMild)}},
+			{Name: "result-for-another", Wrong: "a tool result has another id than the tool use before it", at: 2,
+				Messages: messages{assistant(inParis), user(resultFor("call_rome", "nine degrees"))}},
 		}},
 	{ID: "duplicate-use-id", level: report.Should,
 		refuses: "a message in which two tool uses have the same id",

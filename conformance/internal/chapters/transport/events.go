@@ -39,7 +39,8 @@ func usualStyles(r server.Revision) []style {
 		return []style{
 			plainStyle,
 			{"CRLF, comments, events without data, and no space after colons",
-				server.SSEStyle{LineEnd: "\r\n", NoSpaceAfterColon: true, ExtraLines: []string{": keep-alive", "", "data:", ""}}},
+				server.SSEStyle{LineEnd: "\r\n", NoSpaceAfterColon: true,
+					ExtraLines: []string{": keep-alive", "", "data:", "", ": the message"}}},
 			{"a message on several data lines, an event type, an unknown field, and single bytes",
 				server.SSEStyle{SplitData: true, ExtraLines: []string{"event: message", "unknown: field"}, BytesPerWrite: 1}},
 		}
@@ -47,8 +48,8 @@ func usualStyles(r server.Revision) []style {
 	return []style{
 		plainStyle,
 		{"lines that end in CRLF", server.SSEStyle{LineEnd: "\r\n"}},
-		{"comments between events, which keep connections alive", server.SSEStyle{ExtraLines: []string{": keep-alive", "",
-			":", ""}}},
+		{"comments between events, which keep connections alive, and in one", server.SSEStyle{ExtraLines: []string{
+			": keep-alive", "", ":", "", ": the message"}}},
 		{"no space after colons", server.SSEStyle{NoSpaceAfterColon: true}},
 		{"a message on several data lines", server.SSEStyle{SplitData: true}},
 		{"an event type and an unknown field", server.SSEStyle{ExtraLines: []string{"event: message", "unknown: field"}}},
