@@ -50,7 +50,26 @@ var declareEdits = edits{
 		}
 		return e
 	},
-	"dies-when-it-refuses": diesOf(func(w *Wire, s *Sample) bool { return !w.Declares(s.Asked) }),
+	"skips-unknown-methods": in(func(m *Message) {
+		if m.Method() == "example/greet" {
+			m.Drop()
+		}
+	}),
+	"grants-unknown-methods": refusalOfMethod(func(m *Message) {
+		delete(m.Body, "error")
+		m.Body["result"] = object{}
+	}),
+	"unknown-methods-are-internal": refusalOfMethod(func(m *Message) { member(m.Body, "error")["code"] = codeInternal }),
+	"dies-when-it-refuses":         diesOf(func(w *Wire, s *Sample) bool { return !w.Declares(s.Asked) }),
+}
+
+// refusalOfMethod edits the error for a request of an unknown method.
+func refusalOfMethod(f func(*Message)) func(*Wire) Edit {
+	return out(func(m *Message) {
+		if m.Answers("example/greet") && m.Body["error"] != nil {
+			f(m)
+		}
+	})
 }
 
 func withoutSampling(declared object) { delete(declared, "sampling") }

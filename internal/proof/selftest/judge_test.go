@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,6 +70,16 @@ func TestTheMatrixSaysWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, judged(c.rows, c.mutants...)) })
 	}
+}
+
+func TestABugInHTTPNeedNotFireOverStdio(t *testing.T) {
+	m := &Matrix{Checks: []string{"s/one"}, Wrong: []string{}, Rows: []Row{{}, {}}}
+	overStdio := settings[slices.IndexFunc(settings, func(s setting) bool { return s.stdio })]
+	wire := &mutants.Mutant{Name: "breaks-http", Kills: []string{"s/one"}, Wire: true}
+	other := &mutants.Mutant{Name: "breaks-all", Kills: []string{"s/one"}}
+	m.judge([]job{{mutant: wire, setting: overStdio}, {mutant: other, setting: overStdio}}, false)
+	require.Equal(t, []string{"mutant breaks-all (native, over stdio, ) survives s/one",
+		"mutant breaks-all (native, over stdio, ) never fires"}, m.Wrong)
 }
 
 func TestEveryMutantRunsWhereItsBugShows(t *testing.T) {

@@ -1,7 +1,8 @@
 // Package declare judges the capabilities that a client declares: it supports them, and it refuses every other one.
 //
 // In capabilities.go, the server requests everything that a client can declare. In undeclared.go, the harness asks the
-// client to declare less, and the server requests what is then forbidden. The checks in requests.go judge what each
+// client to declare less, and the server requests what is then forbidden. In unknown_method.go, it makes a request that
+// no client knows. The checks in requests.go judge what each
 // request says of the client.
 package declare
 
@@ -20,10 +21,10 @@ var Scenario = check.Scenario{
 	ID:        "declare",
 	Purpose:   "which capabilities the client declares, and whether it refuses others",
 	Revisions: server.AllRevisions(),
-	Cases:     []harness.Case{sampling, tools, undeclaredSampling, undeclaredTools, undeclaredToolChoice},
+	Cases:     []harness.Case{sampling, tools, undeclaredSampling, undeclaredTools, undeclaredToolChoice, unknownMethod},
 	Checks: []check.Check{
 		samplingDeclared, toolsDeclared, overDeclared, samplingRefused, toolsRefused, toolChoiceRefused, noModelCall,
-		alive,
+		alive, unknownMethodRefused,
 	},
 }
 
