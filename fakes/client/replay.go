@@ -421,8 +421,8 @@ func (p *player) answer(ctx context.Context, method string, params json.RawMessa
 	return result, nil
 }
 
-// expected takes the recorded ask that a request of the server is: an equal one, or else the nearest of the
-// method. It returns its call, its number and the difference.
+// expected takes the recorded ask that a request of the server is: an equal one, or else the
+// nearest of the method. It returns its call, its number and the difference.
 func (p *player) expected(
 	ctx context.Context, method string, params json.RawMessage,
 ) (*playedCall, int, *replay.Difference) {
@@ -446,7 +446,10 @@ func (p *player) expected(
 			}
 			d, far := p.rules.Compare("params", was, now), 0
 			if d != nil {
-				far = d.Count
+				far = 2 * d.Count
+			}
+			if !own {
+				far++
 			}
 			if found == nil || far < distance {
 				found, place, distance, difference = call, i, far, d

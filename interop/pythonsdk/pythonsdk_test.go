@@ -50,7 +50,7 @@ func TestClients(t *testing.T) {
 		cases                          []string
 		in                             []server.Revision
 	}{
-		{"v1", "v1", "python-sdk", "native", "28 known, 21 not applicable",
+		{"v1", "v1", "python-sdk", "native", "29 known, 21 not applicable",
 			matrix.Column{Name: "MCP Python SDK 1.x", Version: need.Locked(t, "v1.txt", `(?m)^mcp==(\S+)`)},
 			slices.Concat(quick, odd, []string{"tasks", "time/ping*"}), []server.Revision{server.V20251125}},
 		{"v2", "v2", "python-sdk", "native", "47 known, 16 not applicable",

@@ -40,8 +40,8 @@ var ListAirports = server.Tool{Name: "list_airports", Description: "Lists airpor
 // Booking is an input of [BookFlight]: nested, with quotes, several scripts, control characters and a long text. It has
 // every value that careless code takes for a missing one, texts that are JSON, fractions, a time with a zone, and the
 // largest integer that every client can hold.
-var Booking = `{"from":"Zürich","to":"東京 \"HND\"\n<any>","direct":true,"pin":"7","form":"{\"aisle\":[12]}","voucher":null,` +
-	`"seats":[{"row":12,"letter":"A"},{"row":13,"letter":"B"}],` +
+var Booking = `{"from":"Zürich","to":"東京 \"HND\"\n<any>","direct":true,"pin":"7",` +
+	`"form":"{\"aisle\":[12]}","voucher":null,"seats":[{"row":12,"letter":"A"},{"row":13,"letter":"B"}],` +
 	`"number":9007199254740991,"extras":{"meal":null,"insured":false,"bags":0,"promo":"","offers":[],"tags":{},` +
 	`"fare":{"sum":[[1.5,-0.25],[{"tax":1e-7}]]},"until":"2026-12-24T18:30:00+01:00",` +
 	`"name":" Zoe\u0308\r\n\u0001 "},"notes":"` +
