@@ -16,7 +16,7 @@ var (
 	strangeState = "Zu\u0308rich 日本語 \U0001F986 \"quoted\" \\u0041 C:\\temp\\ " +
 		"<b>&amp;</b>\u2028\ttab\nline\x00 {\"round\":1} =="
 	laterState = " the second state, and no other\n"
-	jsonState  = `{"round": 3, "of": 3.0}`
+	jsonState  = `{"round": 3,"of":3.0}`
 	bigState   = strings.Repeat("0123456789abcdef", 64<<10/16)
 )
 
