@@ -73,7 +73,7 @@ type Options struct {
 
 	// replaying answers every request of the server in place of the above; nil unless a recording is played.
 	replaying func(ctx context.Context, method string, params json.RawMessage) (map[string]any, *Error)
-	// strayed is told of each line of a launched server that is no message; nil tells nobody.
+	// strayed is told of each line of a launched server that is not a message; nil tells nobody.
 	strayed func(what string)
 	// greeted receives the result of initialize; nil for nobody.
 	greeted func(result json.RawMessage)
@@ -265,11 +265,11 @@ func (c *Client) capabilities() map[string]any {
 	return declared
 }
 
-// stray takes a line that is no message. The server must not write one to its standard output (2025-11-25,
+// stray takes a line that is not a message. The server must not write one to its standard output (2025-11-25,
 // basic/transports#stdio; 2026-07-28, basic/transports/stdio).
 func (c *Client) stray(line []byte) {
 	if c.options.strayed != nil && len(bytes.TrimSpace(line)) > 0 {
-		c.options.strayed("the server wrote to its standard output what is no message: " + beginning(line))
+		c.options.strayed("the server wrote a line to its standard output that is not a message: " + beginning(line))
 	}
 }
 

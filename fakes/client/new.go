@@ -20,7 +20,7 @@ import (
 // New connects to the server under test, and closes the connection at the end of the test. The test fails if the client
 // cannot connect, if an answer is not valid by the schema, which the server then does not see, for each answer that
 // failed with another error than an [*Error], such as that of [Decline], unless the request or its call was cancelled,
-// and for each line of a launched server that is no message.
+// and for each line of a launched server that is not a message.
 //
 // A server that the test starts must end after the client: use t.Cleanup(srv.Close) instead of defer.
 func New(t server.TB, o Options) *Client {

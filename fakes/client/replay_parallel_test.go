@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -112,9 +114,9 @@ func printing(t *testing.T, srv *server.Server) client.Options {
 	return client.Options{Conn: ours}
 }
 
-const printed = "the server wrote to its standard output what is no message: connected to the database"
+const printed = "the server wrote a line to its standard output that is not a message: connected to the database"
 
-func TestReplayNamesWhatIsNoMessage(t *testing.T) {
+func TestReplayNamesALineThatIsNotAMessage(t *testing.T) {
 	eachWire(t, func(t *testing.T, file, _ string, _ server.Revision) {
 		found, err := client.PlayRecording(t.Context(), printing(t, server.New(t, quizTools(question)...)), file)
 		require.NoError(t, err)
@@ -124,7 +126,7 @@ func TestReplayNamesWhatIsNoMessage(t *testing.T) {
 	})
 }
 
-func TestTheTestFailsForWhatIsNoMessage(t *testing.T) {
+func TestTheTestFailsForALineThatIsNotAMessage(t *testing.T) {
 	tools := quizTools(question)
 	for i := range tools {
 		tools[i].Optional = true
@@ -177,5 +179,10 @@ func recordedTools(
 	do(c)
 	require.NoError(t, c.Close())
 	require.NoError(t, srv.Close())
-	return written(t, recorder)
+	file := filepath.Join(t.TempDir(), "session.ndjson")
+	f, err := os.Create(file)
+	require.NoError(t, err)
+	require.NoError(t, recorder.Stop().Write(f))
+	require.NoError(t, f.Close())
+	return file
 }

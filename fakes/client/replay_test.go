@@ -16,7 +16,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // quizTools is a server whose tools sample: one after the other, at once, with progress, and with structured text.
@@ -102,17 +101,6 @@ func recorded(t *testing.T, transport string, revision server.Revision) string {
 	return recordedTools(t, transport, revision, func(c *client.Client) {
 		require.Equal(t, wantResults, conversation(t, c))
 	}, quizTools(question)...)
-}
-
-// written writes what was recorded.
-func written(t *testing.T, recorder *trace.Recorder) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "session.ndjson")
-	f, err := os.Create(file)
-	require.NoError(t, err)
-	require.NoError(t, recorder.Stop().Write(f))
-	require.NoError(t, f.Close())
-	return file
 }
 
 // eachWire runs a test with a recording of each revision over each transport.

@@ -41,7 +41,7 @@ func (c *Client) openPipe(take taker) (*pipe, error) {
 	return p, nil
 }
 
-// read reads to the server's end. Lines that are no message are skipped.
+// read reads to the server's end. Lines that are not messages are skipped.
 func (p *pipe) read() {
 	lines := bufio.NewReader(p.stream)
 	for {

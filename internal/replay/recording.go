@@ -26,7 +26,7 @@ type Recording struct {
 	File string
 	// Requests are the client's requests, in their order.
 	Requests []*Request
-	// Stray is how many lines of the server were no message.
+	// Stray is how many lines of the server were not messages.
 	Stray int
 	// Revision is what client and server spoke first; "" if they agreed on none.
 	Revision string

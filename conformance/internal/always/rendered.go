@@ -63,14 +63,22 @@ func jsonIn(text string) []string {
 		if at == 0 || !strings.ContainsRune("{[", rune(text[at])) || !label.MatchString(text[max(at-8, 0):at]) {
 			continue
 		}
-		dec := json.NewDecoder(strings.NewReader(text[at:]))
-		var part json.RawMessage
-		if dec.Decode(&part) == nil {
-			all = append(all, text[at:at+int(dec.InputOffset())])
-			at += int(dec.InputOffset()) - 1
+		if part := jsonAt(text, at); part != "" {
+			all = append(all, part)
+			at += len(part) - 1
 		}
 	}
 	return all
+}
+
+// jsonAt returns the JSON that begins at a place of a text; "" for none.
+func jsonAt(text string, at int) string {
+	dec := json.NewDecoder(strings.NewReader(text[at:]))
+	var part json.RawMessage
+	if dec.Decode(&part) != nil {
+		return ""
+	}
+	return text[at : at+int(dec.InputOffset())]
 }
 
 // has reports whether f is true of a value in the trees.
@@ -154,13 +162,10 @@ func renderedIn(said string, structured []byte) []string {
 		if said[at] != '{' && said[at] != '[' {
 			continue
 		}
-		dec := json.NewDecoder(strings.NewReader(said[at:]))
-		var part json.RawMessage
-		if dec.Decode(&part) != nil || !isJSONOf(jsonvalue.Decode(part), string(structured)) {
-			continue
+		if part := jsonAt(said, at); isJSONOf(jsonvalue.Decode([]byte(part)), string(structured)) {
+			all = append(all, part)
+			at += len(part) - 1
 		}
-		all = append(all, said[at:at+int(dec.InputOffset())])
-		at += int(dec.InputOffset()) - 1
 	}
 	return all
 }

@@ -1,9 +1,8 @@
 // Package declare judges the capabilities that a client declares: it supports them, and it refuses every other one.
 //
 // In capabilities.go, the server requests everything that a client can declare. In undeclared.go, the harness asks the
-// client to declare less, and the server requests what is then forbidden. In unknown_method.go, it makes a request that
-// no client knows. The checks in requests.go judge what each
-// request says of the client.
+// client to declare less, and the server requests what is then forbidden. In unknown_method.go, it sends a request that
+// no client knows.
 package declare
 
 import (
