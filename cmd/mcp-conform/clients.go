@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/goccy/go-yaml"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
 )
 
 // clients are the configured clients that a command line names, and their configuration; nil for a command line with a
@@ -123,10 +123,10 @@ var flagName = regexp.MustCompile(`--([a-z-]+)`)
 
 // wrongMember is an error about a member of a client, or of the defaults. A flag of the command line has no place.
 func (f *configFile) wrongMember(err error, name, member string, given map[string][]string) error {
-	has := func(members yaml.MapSlice) bool {
-		return slices.ContainsFunc(members, func(m yaml.MapItem) bool { return m.Key == member })
+	has := func(members yamlfile.Members) bool {
+		return slices.ContainsFunc(members, func(m yamlfile.Member) bool { return m.Name == member })
 	}
-	members, _ := ordered(f.Clients[slices.Index(f.names(), name)].Value)
+	members, _ := f.Clients[slices.Index(f.names(), name)].Value.(yamlfile.Members)
 	switch {
 	case given[member] != nil:
 		return err
@@ -176,10 +176,10 @@ func givenWords(flag *kong.Flag, value reflect.Value) []string {
 		}
 	case reflect.Map:
 		for _, key := range value.MapKeys() {
-			words = append(words, flagWord(flag, key, fmt.Sprint(value.MapIndex(key))))
+			words = append(words, flagWord(flag, key.String(), fmt.Sprint(value.MapIndex(key))))
 		}
 	default:
-		words = []string{flagWord(flag, nil, fmt.Sprint(value.Interface()))}
+		words = []string{flagWord(flag, "", fmt.Sprint(value.Interface()))}
 	}
 	return words
 }

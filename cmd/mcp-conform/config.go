@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/goccy/go-yaml"
 
 	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
 )
@@ -19,8 +18,8 @@ const configName = "mcp-conform.yaml"
 
 // configFile has clients by name. The members of a client are the flags of run, and its command.
 type configFile struct {
-	Defaults yaml.MapSlice `yaml:"defaults"`
-	Clients  yaml.MapSlice `yaml:"clients"`
+	Defaults yamlfile.Members `yaml:"defaults"`
+	Clients  yamlfile.Members `yaml:"clients"`
 
 	path string
 	data []byte
@@ -56,28 +55,24 @@ func readConfig(path string) (*configFile, error) {
 func (f *configFile) names() []string {
 	var names []string
 	for _, item := range f.Clients {
-		names = append(names, fmt.Sprint(item.Key))
+		names = append(names, item.Name)
 	}
 	return names
 }
 
-func (f *configFile) wrong(err error, at ...string) error {
-	path := (&yaml.PathBuilder{}).Root()
-	for _, member := range at {
-		path = path.Child(member)
-	}
-	return yamlfile.ValueError(f.path, f.data, path.Build().String(), err)
+func (f *configFile) wrong(err error, at ...any) error {
+	return yamlfile.ValueError(f.path, f.data, err, at...)
 }
 
 // arguments returns the words of a run of the client. given are the flags of the command line, which win.
 func (f *configFile) arguments(name string, flags []*kong.Flag, given map[string][]string) ([]string, error) {
 	value := f.Clients[slices.Index(f.names(), name)].Value
-	members, ok := ordered(value)
+	members, ok := value.(yamlfile.Members)
 	if !ok && value != nil {
 		return nil, f.wrong(errors.New("expected the members of a client, such as command"), "clients", name)
 	}
-	own := func(m yaml.MapItem) bool {
-		return slices.ContainsFunc(members, func(other yaml.MapItem) bool { return other.Key == m.Key })
+	own := func(m yamlfile.Member) bool {
+		return slices.ContainsFunc(members, func(other yamlfile.Member) bool { return other.Name == m.Name })
 	}
 	b := clientWords{file: f, name: name, flags: flags, given: given, words: []string{"run", "--name=" + name}}
 	for _, m := range slices.DeleteFunc(slices.Clone(f.Defaults), own) {
@@ -112,8 +107,8 @@ type clientWords struct {
 	words, command []string
 }
 
-func (b *clientWords) add(m yaml.MapItem, at ...string) (err error) {
-	member := fmt.Sprint(m.Key)
+func (b *clientWords) add(m yamlfile.Member, at ...any) (err error) {
+	member := m.Name
 	at = append(at, member)
 	if member == "command" {
 		if b.command, err = commandWords(m.Value); err != nil {
@@ -134,16 +129,6 @@ func (b *clientWords) add(m yaml.MapItem, at ...string) (err error) {
 	}
 	b.words = append(b.words, more...)
 	return nil
-}
-
-func ordered(value any) (yaml.MapSlice, bool) {
-	plain, ok := value.(map[string]any)
-	var all yaml.MapSlice
-	for key, v := range plain {
-		all = append(all, yaml.MapItem{Key: key, Value: v})
-	}
-	slices.SortFunc(all, func(a, b yaml.MapItem) int { return strings.Compare(fmt.Sprint(a.Key), fmt.Sprint(b.Key)) })
-	return all, ok
 }
 
 func unknownMember(member string, flags []*kong.Flag) error {
@@ -177,7 +162,7 @@ func scalar(value any) (string, error) {
 	switch value.(type) {
 	case nil:
 		return "", errors.New("the value is missing")
-	case []any, map[string]any:
+	case []any, yamlfile.Members:
 		return "", errors.New("expected one value, found a list or a mapping: use quotes if it is a text")
 	}
 	return fmt.Sprint(value), nil
@@ -185,7 +170,7 @@ func scalar(value any) (string, error) {
 
 // flagWords are the words for a flag with the value of a member.
 func flagWords(flag *kong.Flag, value any) ([]string, error) {
-	parts := []yaml.MapItem{{Value: value}}
+	parts := yamlfile.Members{{Value: value}}
 	switch v := value.(type) {
 	case bool:
 		if !flag.IsBool() {
@@ -197,13 +182,13 @@ func flagWords(flag *kong.Flag, value any) ([]string, error) {
 		}
 		parts = nil
 		for _, one := range v {
-			parts = append(parts, yaml.MapItem{Value: one})
+			parts = append(parts, yamlfile.Member{Value: one})
 		}
-	case map[string]any:
+	case yamlfile.Members:
 		if !flag.IsMap() {
 			return nil, errors.New("expected one value, found a mapping")
 		}
-		parts, _ = ordered(v)
+		parts = v
 	default:
 		if v != nil && flag.IsBool() {
 			return nil, fmt.Errorf("expected true or false, found %v", v)
@@ -218,18 +203,18 @@ func flagWords(flag *kong.Flag, value any) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		words = append(words, flagWord(flag, part.Key, text))
+		words = append(words, flagWord(flag, part.Name, text))
 	}
 	return words, nil
 }
 
-// flagWord is the word for one value of a flag; key is that of a mapping, or nil.
-func flagWord(flag *kong.Flag, key any, value string) string {
+// flagWord is the word for one value of a flag; key is that of a mapping, or "".
+func flagWord(flag *kong.Flag, key, value string) string {
 	if flag.IsSlice() && flag.Tag.Sep == ',' || flag.IsMap() && flag.Tag.MapSep == ',' {
 		value = strings.ReplaceAll(value, ",", `\,`)
 	}
-	if key != nil {
-		value = fmt.Sprintf("%v=%s", key, value)
+	if key != "" {
+		value = key + "=" + value
 	}
 	return fmt.Sprintf("--%s=%s", flag.Name, value)
 }

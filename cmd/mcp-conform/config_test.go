@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 )
@@ -103,11 +102,7 @@ func valid(t *testing.T, text string) bool {
 	require.NoError(t, compiler.AddResource("config.json", doc))
 	schema, err := compiler.Compile("config.json")
 	require.NoError(t, err)
-	asJSON, err := yaml.YAMLToJSON([]byte(text))
-	require.NoError(t, err)
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
-	require.NoError(t, err)
-	return schema.Validate(value) == nil
+	return schema.Validate(asJSON(t, text)) == nil
 }
 
 func TestTheSchemaAcceptsWhatRunAccepts(t *testing.T) {

@@ -50,7 +50,7 @@ func TestEverySDKOfInitSaysWhatToInstall(t *testing.T) {
 		require.NoError(t, err)
 		for _, c := range clients.Clients {
 			var out, said bytes.Buffer
-			require.Equal(t, exitUsage, run(t.Context(), []string{"run", c.Key.(string)}, streams{out: &out, err: &said}), kind)
+			require.Equal(t, exitUsage, run(t.Context(), []string{"run", c.Name}, streams{out: &out, err: &said}), kind)
 			require.Contains(t, said.String(), "to install what it needs: ", kind)
 			require.Contains(t, said.String(), install, kind)
 			require.Empty(t, out.String(), "nothing is played")

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
@@ -39,23 +40,23 @@ func parseScript(name string, data []byte) (*script, error) {
 	if file.Pace != nil {
 		s.options.Pace = file.Pace.pace()
 		if err := s.options.Pace.Validate(); err != nil {
-			return nil, yamlfile.ValueError(name, data, "$.pace", fmt.Errorf("the script %s", inYAML(err)))
+			return nil, yamlfile.ValueError(name, data, fmt.Errorf("the script %s", inYAML(err)), "pace")
 		}
 	}
 	for i := range file.Rules {
-		path := fmt.Sprintf("$.rules[%d]", i)
 		rule, at, err := file.Rules[i].rule()
 		if err == nil {
-			at, err = "", rule.Validate()
+			at, err = nil, rule.Validate()
 		}
 		if err != nil {
-			return nil, yamlfile.ValueError(name, data, path+at, fmt.Errorf("rule %d %s", i+1, inYAML(err)))
+			return nil, yamlfile.ValueError(name, data, fmt.Errorf("rule %d %s", i+1, inYAML(err)),
+				append([]any{"rules", i}, at...)...)
 		}
 		s.rules = append(s.rules, rule.Named(file.Rules[i].When.String()))
 		for n := range i {
 			if file.Rules[n].Times == nil && file.Rules[n].When.includes(&file.Rules[i].When) {
 				s.warnings = append(s.warnings, fmt.Sprintf("%s:%d: warning: rule %d never answers, since rule %d answers all its "+
-					"requests: move it up, or limit rule %d with times", name, yamlfile.Line(data, path), i+1, n+1, n+1))
+					"requests: move it up, or limit rule %d with times", name, yamlfile.Line(data, "rules", i), i+1, n+1, n+1))
 				break
 			}
 		}
@@ -87,8 +88,11 @@ func (w *scriptWhen) includes(other *scriptWhen) bool {
 func sameOrAny[T comparable](any, one *T) bool { return any == nil || one != nil && *any == *one }
 
 func (w *scriptWhen) String() string {
-	text, err := yaml.MarshalWithOptions(w, yaml.Flow(true))
-	if err != nil { // texts and numbers can always be written
+	var n yaml.Node
+	err := n.Encode(w)
+	n.Style = yaml.FlowStyle
+	text, dumpErr := yaml.Dump(&n, yaml.WithLineWidth(-1))
+	if err := cmp.Or(err, dumpErr); err != nil { // texts and numbers can always be written
 		panic(err)
 	}
 	return "when: " + strings.TrimSpace(string(text))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
 )
 
 const everything = `
@@ -156,11 +157,18 @@ func schemaAccepts(t testing.TB, text string) bool {
 	require.NoError(t, compiler.AddResource("script.json", document))
 	schema, err := compiler.Compile("script.json")
 	require.NoError(t, err)
-	raw, err := yaml.YAMLToJSON([]byte(text))
+	return schema.Validate(asJSON(t, text)) == nil
+}
+
+// asJSON returns a YAML file as its schema sees it.
+func asJSON(t testing.TB, text string) any {
+	var value any
+	require.NoError(t, yamlfile.Decode("file", []byte(text), &value))
+	raw, err := json.Marshal(value)
 	require.NoError(t, err)
-	script, err := jsonschema.UnmarshalJSON(strings.NewReader(string(raw)))
+	value, err = jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	require.NoError(t, err)
-	return schema.Validate(script) == nil
+	return value
 }
 
 func TestInvalidScriptsAreRefused(t *testing.T) {
@@ -176,16 +184,16 @@ func TestInvalidScriptsAreRefused(t *testing.T) {
 		rule + "reply: [{text: a, id: b}]":             onlyCall,
 		rule + "reply: [{thinking: a, arguments: {}}]": onlyCall,
 		rule + "reply: [{text: a, signature: b}]":      "2:11: rule 1 has a text with signature",
-		rule + "fail: {status: 200}":                   "2:7: rule 1 ",
-		empty + "times: 0":                             "2:8: rule 1 ",
+		rule + "fail: {status: 200}":                   "2:3: rule 1 ",
+		empty + "times: 0":                             "2:3: rule 1 ",
 		empty + "times: often":                         "3:10: expected a whole number, found a text",
 		empty + "pace: {token: 10}":                    duration + "10",
 		empty + "pace: {token: fast}":                  duration + "fast",
-		empty + "pace: {jitter: 2}":                    "2:8: rule 1 ",
-		empty + "fault: {stallAfter: -1}":              "2:8: rule 1 ",
+		empty + "pace: {jitter: 2}":                    "2:3: rule 1 ",
+		empty + "fault: {stallAfter: -1}":              "2:3: rule 1 ",
 		empty + "optional: 1":                          "3:13: expected true or false, found a whole number",
-		empty + "fault: {drip: {bytes: 1}}":            "2:8: rule 1 ",
-		empty + "fault: {errorAfter: {}}":              "2:8: rule 1 ",
+		empty + "fault: {drip: {bytes: 1}}":            "2:3: rule 1 ",
+		empty + "fault: {errorAfter: {}}":              "2:3: rule 1 ",
 		empty + "fault: {errorAfter: [a]}":             "3:23: ",
 		"rules:\n- reply: []\npace: {jitter: 2}":       "3:7: the script ",
 		"rules: 7":                                     "1:8: ",
@@ -198,12 +206,13 @@ func TestInvalidScriptsAreRefused(t *testing.T) {
 		assert.False(t, schemaAccepts(t, text), text)
 	}
 	for text, want := range map[string]string{ // beyond the schema
-		"":                               noRules,
-		"rules: [":                       "1:8: sequence end token ']' not found\n>  1 | rules: [\n              ^",
-		"rules:\n- reply: []\n---\na: 1": "s.yaml: expected one YAML document, found more",
-		empty + "reply: []":              `3:3: mapping key "reply" already defined at [2:3]`,
-		empty + "fault: {spread: 0s}":    "2:8: rule 1 ",
-		empty + "fail: {status: 400}":    "2:8: rule 1 ",
+		"": noRules,
+		"rules: [": "1:8: did not find expected node content, while parsing a flow node\n" +
+			">  1 | rules: [\n              ^",
+		"rules:\n- reply: []\n---\na: 1":                  "s.yaml: expected one YAML document, found more",
+		empty + "reply: []":                               `3:3: mapping key "reply" already defined at line 2`,
+		empty + "fault: {spread: 0s}":                     "2:3: rule 1 ",
+		empty + "fail: {status: 400}":                     "2:3: rule 1 ",
 		rule + "reply: [{call: t, arguments: {a: .nan}}]": "2:11: rule 1 has arguments that JSON cannot hold",
 	} {
 		_, err := parseScript("s.yaml", []byte(text))

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
 
@@ -122,33 +119,30 @@ func (p *scriptPace) pace() llm.Pace {
 // scriptDuration has a unit: a bare number is ambiguous.
 type scriptDuration time.Duration
 
-func (d *scriptDuration) UnmarshalYAML(node ast.Node) error {
-	text, ok := node.(*ast.StringNode)
-	if ok {
-		if parsed, err := time.ParseDuration(text.Value); err == nil {
-			*d = scriptDuration(parsed)
-			return nil
-		}
+func (d *scriptDuration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("expected a duration with a unit, such as 250ms, found %s", text)
 	}
-	message := fmt.Sprintf("expected a duration with a unit, such as 250ms, found %s", node)
-	return &yaml.SyntaxError{Message: message, Token: node.GetToken()}
+	*d = scriptDuration(parsed)
+	return nil
 }
 
-func (r *scriptRule) rule() (rule *llm.Rule, at string, err error) {
+func (r *scriptRule) rule() (rule *llm.Rule, at []any, err error) {
 	rule = llm.When(r.When.matchers()...).Fault(r.Fault.faults()...)
 	if r.Reply != nil {
 		var blocks []llm.Block
 		for i := range r.Reply {
 			block, err := r.Reply[i].block()
 			if err != nil {
-				return nil, fmt.Sprintf(".reply[%d]", i), err
+				return nil, []any{"reply", i}, err
 			}
 			blocks = append(blocks, block)
 		}
 		rule.Reply(blocks...)
 	}
 	if near := nearStop(r.Stop); near != "" {
-		return nil, ".stop", fmt.Errorf("has the unknown stop reason %q; did you mean %s?", r.Stop, near)
+		return nil, []any{"stop"}, fmt.Errorf("has the unknown stop reason %q; did you mean %s?", r.Stop, near)
 	}
 	if r.Fail != nil {
 		rule.Fail(r.Fail.error())
@@ -171,7 +165,7 @@ func (r *scriptRule) rule() (rule *llm.Rule, at string, err error) {
 	if r.Header != nil {
 		rule.Header(header(r.Header))
 	}
-	return rule.StopReason(llm.StopReason(r.Stop)).Model(r.Model).Account(r.Account), "", nil
+	return rule.StopReason(llm.StopReason(r.Stop)).Model(r.Model).Account(r.Account), nil, nil
 }
 
 // nearStop returns the stop reason that another one is a spelling of, such as maxTokens for max_tokens; "" for none.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
 )
@@ -46,18 +46,18 @@ func Parse(name string, data []byte, known Checks) (*File, error) {
 	seen := map[string]string{}
 	for i := range f.Entries {
 		e := &f.Entries[i]
-		path := fmt.Sprintf("$.known[%d]", i)
 		if member, err := e.Validate(known); err != nil {
-			if member != "" {
-				path += "." + member
+			path := []any{"known", i, member}
+			if member == "" {
+				path = path[:2]
 			}
-			return nil, yamlfile.ValueError(name, data, path, err)
+			return nil, yamlfile.ValueError(name, data, err, path...)
 		}
-		e.place = fmt.Sprintf("%s:%d", name, yamlfile.Line(data, path+".check"))
+		e.place = fmt.Sprintf("%s:%d", name, yamlfile.Line(data, "known", i, "check"))
 		key := fmt.Sprint(e.Check, e.Revisions, e.Dialect)
 		if first, twice := seen[key]; twice {
 			err := fmt.Errorf("the entry is there twice: also in %s", first)
-			return nil, yamlfile.ValueError(name, data, path+".check", err)
+			return nil, yamlfile.ValueError(name, data, err, "known", i, "check")
 		}
 		seen[key] = e.place
 	}
@@ -99,7 +99,7 @@ func (f *File) split(text string) error {
 	lines := strings.SplitAfter(text, "\n")
 	var starts []int
 	for i := range f.Entries {
-		at := yamlfile.Line([]byte(text), fmt.Sprintf("$.known[%d]", i)) - 1 // of the first member
+		at := yamlfile.Line([]byte(text), "known", i) - 1 // of the first member
 		for at >= 0 && !strings.HasPrefix(strings.TrimSpace(lines[at]), "-") {
 			at--
 		}
@@ -128,7 +128,8 @@ func comment(line string) bool {
 }
 
 func chunk(e Entry) string {
-	raw, err := yaml.MarshalWithOptions(document{Known: []Entry{e}}, yaml.IndentSequence(true))
+	raw, err := yaml.Dump(document{Known: []Entry{e}}, yaml.WithCompactSeqIndent(false), yaml.WithLineWidth(-1),
+		yaml.WithQuotePreference(yaml.QuoteDouble))
 	if err != nil {
 		panic(fmt.Sprintf("baseline: encoding a plain entry cannot fail: %v", err))
 	}

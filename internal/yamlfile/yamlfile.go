@@ -9,29 +9,133 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
-
-	"github.com/mcp-conform/mcp-conform/internal/words"
+	"go.yaml.in/yaml/v4"
 )
 
 // Decode decodes the one document of a file into v. An empty file leaves v as it is. Unknown members are errors.
+// A text is as it is written: 1.50 stays 1.50.
 func Decode(name string, data []byte, v any) error {
 	if err := checkUTF8(name, data); err != nil {
 		return err
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
-	if err := decoder.Decode(v); err != nil && !errors.Is(err, io.EOF) {
-		return syntaxError(name, err, v)
+	root, err := parse(data)
+	if root != nil {
+		err = cmp.Or((&decoder{reflect.TypeOf(v).Elem()}).value(root, reflect.ValueOf(v).Elem()), err)
 	}
-	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: expected one YAML document, found more", name)
+	return inFile(name, data, err)
+}
+
+// errMore is the error of a file with more than one document.
+var errMore = errors.New("expected one YAML document, found more")
+
+// parse returns the root of the first document; nil if there is none, or if YAML does not allow one of its names or
+// aliases. A second document is an error.
+func parse(data []byte) (*yaml.Node, error) {
+	loader, err := yaml.NewLoader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	var document, next yaml.Node
+	if err := loader.Load(&document); err != nil || len(document.Content) == 0 {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return nil, err
+	}
+	if err := document.Load(new(any)); err != nil {
+		return nil, err
+	}
+	err = loader.Load(&next)
+	if errors.Is(err, io.EOF) || err == nil && len(next.Content) > 0 && kindOf(next.Content[0]) == nothing {
+		return document.Content[0], nil
+	}
+	return document.Content[0], errMore
+}
+
+// placed is an error about a place of the file.
+type placed struct {
+	line, column int
+	err          error
+}
+
+func (p *placed) Error() string { return p.err.Error() }
+func (p *placed) Unwrap() error { return p.err }
+
+func at(n *yaml.Node, format string, args ...any) error {
+	return &placed{n.Line, n.Column, fmt.Errorf(format, args...)}
+}
+
+// inFile names the file and, if it is known, the place of an error.
+func inFile(name string, data []byte, err error) error {
+	var place *placed
+	if many := new(yaml.LoadErrors); errors.As(err, &many) && len(many.Errors) > 0 {
+		err = many.Errors[0]
+	}
+	if wrong := new(yaml.LoadError); errors.As(err, &wrong) {
+		err = syntaxError(wrong, data)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &place):
+		return fmt.Errorf("%s:%d:%d: %w\n%s", name, place.line, place.column, place.err,
+			excerpt(data, place.line, place.column))
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// syntaxError describes invalid YAML. What the file never ends is shown where it starts, or at the end of the text.
+func syntaxError(e *yaml.LoadError, data []byte) error {
+	message, mark, start := e.Message, e.Mark, e.ContextMark
+	if e.ContextMsg != "" {
+		message += ", " + e.ContextMsg
+	}
+	if mark.Line == 0 {
+		return errors.New(message)
+	}
+	lines := strings.Split(strings.TrimRight(string(data), " \r\n"), "\n")
+	last := len(lines)
+	switch {
+	case mark.Line > last && 0 < start.Line && start.Line <= last:
+		mark = start
+	case mark.Line > last:
+		mark.Line, mark.Column = last, utf8.RuneCountInString(lines[last-1])
+	case start.Line > 0 && start.Line != mark.Line:
+		message += fmt.Sprintf(" of line %d", start.Line)
+	}
+	line := []rune(lines[mark.Line-1])
+	switch {
+	case e.Stage != yaml.ScannerStage || mark.Column > len(line):
+	case line[mark.Column-1] == '\t':
+		message += ": indent with spaces, not with tabs"
+	case strings.ContainsRune("@`%", line[mark.Column-1]):
+		message += ": use quotes around it"
+	}
+	return &placed{mark.Line, mark.Column, errors.New(message)}
+}
+
+// around is the number of lines before and after a line that an excerpt shows.
+const around = 3
+
+// excerpt shows a place with a caret.
+func excerpt(data []byte, line, column int) string {
+	lines := strings.Split(strings.TrimRight(string(data), " \r\n"), "\n")
+	var b strings.Builder
+	for i := max(1, line-around); i <= min(len(lines), line+around); i++ {
+		mark := ' '
+		if i == line {
+			mark = '>'
+		}
+		head := fmt.Sprintf("%c%3d | ", mark, i)
+		b.WriteString(strings.TrimRight(head+lines[i-1], " \r") + "\n")
+		if i == line {
+			b.WriteString(strings.Repeat(" ", len(head)+column-1) + "^\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // checkUTF8 names the place of the first invalid byte. YAML would replace it.
@@ -49,114 +153,45 @@ func checkUTF8(name string, data []byte) error {
 	return nil
 }
 
-var (
-	// position matches the position in the YAML package's own messages.
-	position = regexp.MustCompile(`^\[\d+:\d+\] `)
-	// unknown matches its message about a member that the type does not have.
-	unknown = regexp.MustCompile(`^unknown field "(.*)"$`)
-	// mixed matches its message about nodes of different kinds, such as a text in place of a list.
-	mixed = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
-	// nodeWords are our words for kinds of nodes.
-	nodeWords = map[string]string{
-		"string":   "a text",
-		"sequence": "a list",
-		"mapping":  "a mapping",
-		"int":      "a whole number",
-		"float":    "a number",
-		"boolean":  "true or false",
-		"null":     "nothing",
+// find returns the node at a path of names and indices; nil if the file has none there.
+func find(data []byte, path []any) *yaml.Node {
+	n, err := parse(data)
+	for _, step := range path {
+		if n == nil || err != nil {
+			return nil
+		}
+		n = child(resolved(n), step)
 	}
-)
+	return n
+}
 
-// syntaxError describes invalid YAML, a wrong type or an unknown member.
-func syntaxError(name string, err error, v any) error {
-	var placed yaml.Error
-	if !errors.As(err, &placed) || placed.GetToken() == nil {
-		return fmt.Errorf("%s: %w", name, err)
+func child(n *yaml.Node, step any) *yaml.Node {
+	if i, isIndex := step.(int); isIndex {
+		if n.Kind == yaml.SequenceNode && i < len(n.Content) {
+			return n.Content[i]
+		}
+		return nil
 	}
-	at, text := placed.GetToken().Position, placed.FormatError(false, true)
-	message, excerpt, _ := strings.Cut(position.ReplaceAllString(text, ""), "\n")
-	var mistyped *yaml.TypeError
-	if errors.As(err, &mistyped) {
-		message = fmt.Sprintf("expected %s, found %s", typeWord(mistyped.DstType), typeWord(mistyped.SrcType))
-	}
-	if found := mixed.FindStringSubmatch(message); found != nil {
-		message = fmt.Sprintf("expected %s, found %s", nodeWords[found[2]], nodeWords[found[1]])
-	}
-	if found := unknown.FindStringSubmatch(message); found != nil {
-		known, owners := members(reflect.TypeOf(v), "", nil, nil)
-		if i := slices.Index(known, found[1]); i >= 0 {
-			message += fmt.Sprintf(" here: it belongs to %s", owners[i])
-		} else if near := words.DidYouMean(found[1], known); near != "" {
-			message += "; " + near
+	for _, m := range membersOf(n) {
+		if m.name.Value == step {
+			return m.value
 		}
 	}
-	return fmt.Errorf("%s:%d:%d: %s\n%s", name, at.Line, at.Column, message, strings.TrimRight(excerpt, " \n"))
+	return nil
 }
 
-// members adds the names of the members of a type and of what it holds, and what they are members of.
-func members(t reflect.Type, owner string, found, owners []string) ([]string, []string) {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return members(t.Elem(), owner, found, owners)
-	case reflect.Slice, reflect.Map:
-		return members(t.Elem(), "an element of "+owner, found, owners)
-	case reflect.Struct:
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-			if name == "" || name == "-" || slices.Contains(found, name) {
-				continue
-			}
-			found, owners = members(t.Field(i).Type, name, append(found, name), append(owners, cmp.Or(owner, "the file")))
-		}
+// Line returns the line of the value at a path such as "rules", 2; 0 if the file has none there.
+func Line(data []byte, path ...any) int {
+	if n := find(data, path); n != nil {
+		return n.Line
 	}
-	return found, owners
+	return 0
 }
 
-// typeWord is YAML's name for values of the type.
-func typeWord(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return typeWord(t.Elem())
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Struct, reflect.Map:
-		return "a mapping"
-	case reflect.Float64:
-		return "a number"
+// ValueError describes an invalid value at a path of the file, such as "rules", 2, "reply".
+func ValueError(name string, data []byte, err error, path ...any) error {
+	if n := find(data, path); n != nil {
+		err = &placed{n.Line, n.Column, err}
 	}
-	return "a whole number"
-}
-
-// Line returns the line of the value at a path such as $.rules[2]; 0 if the file has none there.
-func Line(data []byte, path string) int {
-	at, err := yaml.PathString(path)
-	if err != nil {
-		return 0
-	}
-	node, err := at.ReadNode(bytes.NewReader(data))
-	if err != nil {
-		return 0
-	}
-	return node.GetToken().Position.Line
-}
-
-// ValueError describes an invalid value at a path of the file, such as $.rules[2].reply.
-func ValueError(name string, data []byte, path string, err error) error {
-	at, pathErr := yaml.PathString(path)
-	if pathErr != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	node, nodeErr := at.ReadNode(bytes.NewReader(data))
-	excerpt, excerptErr := at.AnnotateSource(data, false)
-	if nodeErr != nil || excerptErr != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	place := node.GetToken().Position
-	lines := strings.TrimRight(string(excerpt), " \n")
-	return fmt.Errorf("%s:%d:%d: %w\n%s", name, place.Line, place.Column, err, lines)
+	return inFile(name, data, err)
 }
