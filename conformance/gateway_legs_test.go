@@ -295,6 +295,39 @@ func TestEqualRequestsMayOvertakeEachOther(t *testing.T) {
 	}
 }
 
+// A cancel and the response to its request may cross: what the gateway has first counts.
+func TestACancelMayCrossTheResponse(t *testing.T) {
+	const request = `{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`
+	const response = `{"jsonrpc":"2.0","id":%s,"result":{"model":"m"}}`
+	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`
+	for _, c := range []struct {
+		crosses bool
+		passed  string // the id of the cancel that the client gets; "" for no cancel
+		want    report.Verdict
+	}{{true, "", report.NotApplicable}, {true, "1", report.NotApplicable}, {true, `"a"`, report.Pass}, {false, "", report.Fail},
+		{false, "1", report.Fail}, {false, `"a"`, report.Pass}} {
+		var both twoLegs
+		both.add(false, trace.ToClient, request, "1")
+		both.add(true, trace.ToClient, request, `"a"`)
+		both.add(false, trace.ToClient, cancel, "1")
+		if c.crosses {
+			both.add(true, trace.FromClient, response, `"a"`)
+			both.add(false, trace.FromClient, response, "1")
+		}
+		if c.passed != "" {
+			both.add(true, trace.ToClient, cancel, c.passed)
+		}
+		both.add(false, trace.ToClient, request, "2")
+		both.add(true, trace.ToClient, request, `"b"`)
+		if !c.crosses {
+			both.add(true, trace.FromClient, response, `"a"`)
+		}
+		results := both.judged()
+		i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/cancels" })
+		require.Equal(t, c.want, results[i].Verdict, "%+v: %s", c, results[i].Message)
+	}
+}
+
 // A gateway may start its tokens anew with each call: a notification is of the latest one.
 func TestATokenMayComeAgainWithALaterCall(t *testing.T) {
 	var both twoLegs

@@ -309,19 +309,27 @@ func judgeCancels(l *legs, j *legJudge) {
 				j.closesStream(r.other) {
 				continue
 			}
-			j.compared++
 			if slices.ContainsFunc(way.to.notes, func(other *legMessage) bool { return names(other, way.dir, r.other) }) {
+				j.compared++
 				continue
 			}
 			what := fmt.Sprintf("the cancel of request %s, which has the id %s on the other side,", r.ID, r.other.ID)
 			i := slices.IndexFunc(way.to.notes, func(other *legMessage) bool {
 				return other.at > note.at && other.Method == "notifications/cancelled" && other.frame.Dir == way.dir
 			})
+			passed := laterMessage(way.to, note, way.dir)
+			if i >= 0 {
+				passed = way.to.notes[i].at
+			}
+			if r.other.response != nil && r.other.response.at < passed {
+				continue // The gateway may have had the response first: the two crossed.
+			}
+			j.compared++
 			if i >= 0 {
 				text := fmt.Sprintf("%s names %s there", what, jsonvalue.Part(way.to.notes[i].Params, "requestId"))
 				j.add(&finding{"a wrong id", text,
 					[]report.Evidence{shownMessage("passed on", way.to.notes[i], "params.requestId")}})
-			} else if laterMessage(way.to, note, way.dir) {
+			} else if passed > 0 {
 				j.add(lost(what, way.name, note))
 			}
 		}
@@ -352,12 +360,19 @@ func names(note *legMessage, dir trace.Direction, r *legRequest) bool {
 		jsonvalue.Same(jsonvalue.Part(note.Params, "requestId"), r.ID)
 }
 
-// laterMessage reports whether a later message passed on a leg in the direction.
-func laterMessage(l *leg, note *legMessage, dir trace.Direction) bool {
-	return slices.ContainsFunc(l.requests, func(r *legRequest) bool {
-		answered := r.response != nil && r.response.at > note.at && r.response.frame.Dir == dir
-		return answered || r.at > note.at && r.frame.Dir == dir
-	})
+// laterMessage returns the place of the first later message that passed on a leg in the direction; 0 for none.
+func laterMessage(l *leg, note *legMessage, dir trace.Direction) int {
+	first := 0
+	see := func(m *legMessage) {
+		if m != nil && m.frame.Dir == dir && m.at > note.at && (first == 0 || m.at < first) {
+			first = m.at
+		}
+	}
+	for _, r := range l.requests {
+		see(&r.legMessage)
+		see(r.response)
+	}
+	return first
 }
 
 func judgeProgress(l *legs, j *legJudge) {
