@@ -1,8 +1,10 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -34,6 +36,11 @@ var unusualErrors = []*client.Error{
 	{Code: 4711, Message: "later", Data: json.RawMessage(`"in a minute"`)},
 	{Code: -32602, Message: "", Data: json.RawMessage(`9007199254740991`)},
 }
+
+// failing is the argument of the call that gets unusualFailure.
+const failing = "fail"
+
+var unusualFailure = &server.RPCError{Code: 4712, Message: "Nö: “closed”", Data: json.RawMessage(`{"until":[1,"1",null,{}]}`)}
 
 // unusualParams are added to the params of a sampling request, unusualTools too if the client declares tools.
 // unusualArguments are those of the call.
@@ -74,7 +81,7 @@ func (s *Suite) sayUnusual(ctx context.Context, revisions []string) ([]*trace.Tr
 }
 
 // runUnusual is the client: it gives its answers in turns. It calls the tool twice: what a gateway keeps of the first
-// call is not the answer to the second.
+// call is not the answer to the second. The last call gets an error.
 func runUnusual(ctx context.Context, env harness.Env) error {
 	asked := 0
 	answer := func(context.Context, map[string]any) (map[string]any, error) {
@@ -105,7 +112,11 @@ func runUnusual(ctx context.Context, env harness.Env) error {
 			return err
 		}
 	}
-	return nil
+	_, err = c.CallTool(ctx, tool, map[string]any{failing: true})
+	if fault := new(client.Error); errors.As(err, &fault) {
+		return nil
+	}
+	return err
 }
 
 // turnsIn is how many answers there are in a revision. A modern client that refuses sends nothing.
@@ -125,6 +136,9 @@ func resultsIn(r server.Revision) []string {
 
 // handleUnusual is the server: it asks for each of the answers.
 func handleUnusual(s *server.Session) (any, error) {
+	if bytes.Contains(s.Call().Arguments, []byte(failing)) {
+		return unusualFailure, nil
+	}
 	if !s.Declares("sampling") {
 		return "nothing to ask", nil
 	}
@@ -135,7 +149,7 @@ func handleUnusual(s *server.Session) (any, error) {
 		}
 		added := []string{unusualParams}
 		if s.Declares("sampling", "tools") {
-			added = append(added, unusualTools)
+			added = append(added, []string{unusualTools, `{"tools":[]}`}[n%2])
 		}
 		for _, text := range added {
 			more, err := jsonvalue.ReadObject([]byte(text))
@@ -144,7 +158,7 @@ func handleUnusual(s *server.Session) (any, error) {
 			}
 			maps.Copy(params, more)
 		}
-		_ = s.Progress(float64(n)+0.5, float64(turnsIn(s.Revision()))) // it and what comes back are in the trace
+		_ = s.Progress(float64(n)+0.5, float64(turnsIn(s.Revision())), "half “done” 🗼") // it and what comes back are in the trace
 		_, _ = s.Sample(params)
 	}
 	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock), server.Text("")},

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,6 +27,7 @@ func myGateway() error {
 		bug, args = args[0][1:], args[1:]
 	}
 	edit := func(body []byte) []byte { return body }
+	down := edit // what comes from the server, over stdio
 	if bug == "drops-sampling" {
 		edit = func(body []byte) []byte {
 			return bytes.ReplaceAll(body, []byte(`"sampling":{"tools":{}}`), []byte(`"roots":{}`))
@@ -38,6 +41,13 @@ func myGateway() error {
 	case "drops-error-data":
 		data := regexp.MustCompile(`,?"data":("[^"]*"|\d+|\{"list".*?\]?,"reason":"busy"\})`)
 		edit = func(body []byte) []byte { return data.ReplaceAll(body, nil) }
+	case "drops-details":
+		details := regexp.MustCompile(`,"(data":\{"until".*?\}\}|message":"half[^"]*"|tools":\[\])`)
+		down = func(line []byte) []byte {
+			return details.ReplaceAllFunc(line, func(part []byte) []byte {
+				return bytes.Repeat([]byte("}"), bytes.Count(part, []byte("}}")))
+			})
+		}
 	case "exits":
 		fmt.Fprintln(os.Stderr, "no such setting")
 		os.Exit(3)
@@ -46,7 +56,7 @@ func myGateway() error {
 		<-interrupted() // without cgo, the runtime ends a program in which everything waits
 	}
 	if args[0] == "--" {
-		return between(args[1:], edit)
+		return between(args[1:], edit, down)
 	}
 	to, err := url.Parse(args[1])
 	if err != nil {
@@ -106,16 +116,29 @@ func firstCapabilities() func(body []byte) []byte {
 }
 
 // between launches the server and copies between its streams and ours.
-func between(command []string, edit func([]byte) []byte) error {
+func between(command []string, edit, down func([]byte) []byte) error {
 	server := exec.Command(command[0], command[1:]...)
 	in, err := server.StdinPipe()
 	if err != nil {
 		return err
 	}
-	server.Stdout, server.Stderr = os.Stdout, os.Stderr
-	if err := server.Start(); err != nil {
+	out, err := server.StdoutPipe()
+	server.Stderr = os.Stderr
+	if err := errors.Join(err, server.Start()); err != nil {
 		return err
 	}
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		lines := bufio.NewReader(out)
+		for {
+			line, err := lines.ReadBytes('\n')
+			_, failed := os.Stdout.Write(down(line))
+			if err != nil || failed != nil {
+				return
+			}
+		}
+	}()
 	buffer := make([]byte, 1<<20)
 	for {
 		n, err := os.Stdin.Read(buffer)
@@ -124,6 +147,7 @@ func between(command []string, edit func([]byte) []byte) error {
 		}
 	}
 	_ = in.Close()
+	<-copied
 	return server.Wait()
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/tap"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // tapFiles are the traces that a tap writes: while it records, so that one that is killed leaves them, and at its end.
@@ -70,7 +71,8 @@ func (f *tapFiles) finish(r *tap.Recording, says io.Writer) (files []string, err
 		}
 		files = append(files, file)
 		if !t.Whole {
-			fmt.Fprintf(says, "mcp-conform: %s: the last %d events are missing: the session was too long\n", file, t.Dropped)
+			fmt.Fprintf(says, "mcp-conform: %s: the session was too long; left out at its end: %s\n", file,
+				words.Count(int(t.Dropped), "event"))
 		}
 	}
 	if unwritten == nil || files != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -103,10 +104,10 @@ func (s *Session) currentMeta() object {
 func (s *Session) Mark(name, text string) { s.server.mark(s.scope(), name, text) }
 
 // Progress sends notifications/progress for the call. Without a progress token from the client it does nothing. A total
-// of 0 is left out. The progress must increase with each call (2025-11-25, basic/utilities/progress). It returns
-// ErrNoStream when the client has disconnected or, with [JSON] responses, has no GET stream, and ErrInvalid for NaN and
-// infinity.
-func (s *Session) Progress(progress, total float64) error {
+// of 0 is left out. The words of the message are optional. The progress must increase with each call (2025-11-25,
+// basic/utilities/progress). It returns ErrNoStream when the client has disconnected or, with [JSON] responses, has no
+// GET stream, and ErrInvalid for NaN and infinity.
+func (s *Session) Progress(progress, total float64, message ...string) error {
 	token := progressToken(s.currentMeta())
 	if token == nil {
 		return nil
@@ -115,7 +116,8 @@ func (s *Session) Progress(progress, total float64) error {
 		Token    json.RawMessage `json:"progressToken"`
 		Progress float64         `json:"progress"`
 		Total    float64         `json:"total,omitempty"`
-	}{token, progress, total})
+		Message  string          `json:"message,omitempty"`
+	}{token, progress, total, strings.Join(message, " ")})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

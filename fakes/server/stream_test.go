@@ -110,13 +110,13 @@ func TestWithJSONResponsesMessagesUseTheGETStream(t *testing.T) {
 func TestProgressDoesNotWaitForAGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := startWith(t, server.Options{ResponseMode: server.JSON}, tool("tool", func(s *server.Session) (any, error) {
-			return nil, s.Progress(1, 2)
+			return nil, s.Progress(1, 2, "half", "done")
 		})).legacy(sampling)
 		c.meta = `"progressToken":1`
 		require.Contains(t, c.call(1, "tool").text(), server.ErrNoStream.Error())
 		listening := c.listen("")
 		require.False(t, c.call(1, "tool").last().call(t).IsError)
-		require.Equal(t, `{"progressToken":1,"progress":1,"total":2}`, string(listening.next().Params))
+		require.Equal(t, `{"progressToken":1,"progress":1,"total":2,"message":"half done"}`, string(listening.next().Params))
 	})
 }
 
