@@ -107,13 +107,39 @@ func judgeGateway(direct, through *report.Results, traces []*trace.Trace) *repor
 		lost := compareCapabilities(traces, revision)
 		judged.Results = append(append(judged.Results, lost, listensLocally(traces, revision)),
 			judgeLegs(traces, revision)...)
+		explained := func(all []report.Result) string {
+			if lost.Verdict == report.Fail {
+				return "see gateway/capabilities"
+			}
+			return followsFrom(judged.Results, all, revision)
+		}
 		judged.Results = append(judged.Results,
-			g.collected(gatewayApplies, revision, g.gone, lost.Verdict == report.Fail),
-			g.collected(gatewayJudged, revision, g.unseen, lost.Verdict == report.Fail))
+			g.collected(gatewayApplies, revision, g.gone, explained(g.gone)),
+			g.collected(gatewayJudged, revision, g.unseen, explained(g.unseen)))
 	}
 	advise(judged.Results)
 	judged.Count()
 	return &judged
+}
+
+// followsFrom names the failures from which it follows that checks do not apply or were not judged: those of the same
+// scenarios. It returns "" if a scenario has none.
+func followsFrom(results, all []report.Result, revision string) string {
+	var failures []string
+	for i := range all {
+		if all[i].Revision != revision {
+			continue
+		}
+		failed := slices.IndexFunc(results, func(r report.Result) bool {
+			return r.Revision == revision && r.Scenario == all[i].Scenario && r.Verdict == report.Fail
+		})
+		if failed < 0 {
+			return ""
+		}
+		failures = append(failures, results[failed].ID())
+	}
+	slices.Sort(failures)
+	return "see " + strings.Join(slices.Compact(failures), ", ")
 }
 
 // advise adds cause and fix to results of the gateway's own checks that have none.
@@ -174,8 +200,11 @@ func (g *gatewayJudge) worse(r report.Result) report.Result {
 		g.unseen = append(g.unseen, r)
 		return notJudged(r, "see gateway/judged: "+r.Message)
 	case report.NotApplicable, report.Unsupported:
-		if r.ID() == "always/token-unique" { // it is about the client's pings
+		switch r.ID() {
+		case "always/token-unique": // it is about the client's pings
 			return notJudged(r, "a gateway may answer pings itself")
+		case "always/capabilities-constant": // it is about several sessions
+			return notJudged(r, "a gateway may have one session where its client has several")
 		}
 		g.gone = append(g.gone, r)
 		return notJudged(r, "see gateway/applies: "+r.Message)
@@ -189,8 +218,8 @@ func notJudged(r report.Result, message string) report.Result {
 	return r
 }
 
-// collected is one result for all checks of a kind. If the capabilities are lost, that is why.
-func (g *gatewayJudge) collected(check, revision string, all []report.Result, explained bool) report.Result {
+// collected is one result for all checks of a kind. What a failure explains is not one more failure.
+func (g *gatewayJudge) collected(check, revision string, all []report.Result, explained string) report.Result {
 	r := report.Result{Scenario: gatewayScenario, Check: check, Revision: revision, Level: report.Robust,
 		Verdict: report.Pass, Message: "all checks that pass without the gateway are judged through it"}
 	if check == gatewayApplies {
@@ -220,9 +249,9 @@ func (g *gatewayJudge) collected(check, revision string, all []report.Result, ex
 	}
 	first := fmt.Sprintf("%s (%s)", reasons[0], strings.Join(why[reasons[0]][:min(3, len(why[reasons[0]]))], ", "))
 	switch {
-	case explained:
+	case explained != "":
 		r.Verdict, r.Evidence = report.NotApplicable, nil
-		r.Message = fmt.Sprintf("not judged: %s, see gateway/capabilities", words.Count(n, "check"))
+		r.Message = fmt.Sprintf("not judged: %s, %s", words.Count(n, "check"), explained)
 	case check == gatewayApplies:
 		r.Verdict = report.Fail
 		r.Message = fmt.Sprintf("applicable only without the gateway: %s, most of all: %s",

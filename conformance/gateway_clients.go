@@ -22,17 +22,20 @@ const gatewayClients = "clients"
 // mute is the client without sampling; the others answer with their names.
 const mute = "mute"
 
-// orders are the orders in which the clients connect: a gateway may take the first one's capabilities for all.
-var orders = [][]string{{mute, "one", "two"}, {"one", "two", mute}}
+// orders are the orders in which the clients connect: a gateway may take the first one's capabilities for all. Ten at
+// once are more than many a pool of connections or threads has.
+var orders = [][]string{{mute, "one", "two"}, {"one", "two", mute},
+	{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}}
 
 // atOnce is a session in which several clients use a gateway at once.
 type atOnce struct {
 	order []string
-	wait  time.Duration // of a call for those of the others
+	wait  time.Duration // of the first call for those of the others
 
 	mu      sync.Mutex
 	seen    map[string]*seen // by client
-	arrived chan struct{}    // closed when every client's call has reached the server
+	arrived chan struct{}    // closed by release
+	release func()           // when every client's call has reached the server, or at the end of the wait for them
 	failed  map[string]error // by client, why its call did not succeed
 }
 
@@ -43,7 +46,7 @@ type seen struct {
 	err      error
 }
 
-// longestWait is how long a call waits for those of the other clients. A gateway may serve them one after the other.
+// longestWait is how long the calls wait for each other. A gateway may serve them one after the other.
 const longestWait = 2 * time.Second
 
 // together plays several clients at once through a gateway that listens, in each order of connecting. Nil for a gateway
@@ -78,16 +81,18 @@ func judgeTogether(revision server.Revision, sessions []*atOnce, samples int) *r
 		}
 	}
 	return gatewayResult(gatewayClients, revision, report.Pass,
-		"three clients at once have their own capabilities, requests and answers")
+		"three and ten clients at once have their own capabilities, requests and answers")
 }
 
 func newAtOnce(order []string, wait time.Duration) *atOnce {
+	arrived := make(chan struct{})
 	return &atOnce{
 		order:   order,
 		wait:    wait,
 		seen:    map[string]*seen{},
 		failed:  map[string]error{},
-		arrived: make(chan struct{}),
+		arrived: arrived,
+		release: sync.OnceFunc(func() { close(arrived) }),
 	}
 }
 
@@ -154,16 +159,15 @@ func (o *atOnce) handler(name string) server.Handler {
 	return func(s *server.Session) (any, error) {
 		mine := &seen{declares: s.Declares("sampling")}
 		o.mu.Lock()
-		if o.seen[name] == nil && len(o.seen) == len(o.order)-1 {
-			close(o.arrived)
+		if len(o.seen) == 0 {
+			time.AfterFunc(o.wait, o.release)
 		}
-		o.seen[name] = mine
+		if o.seen[name] = mine; len(o.seen) == len(o.order) {
+			o.release()
+		}
 		o.mu.Unlock()
-		limit := time.NewTimer(o.wait)
-		defer limit.Stop()
 		select {
 		case <-o.arrived:
-		case <-limit.C:
 		case <-s.Context().Done():
 		}
 		if !mine.declares || name == mute {
@@ -205,8 +209,8 @@ func (o *atOnce) judge(revision server.Revision, samples int) *report.Result {
 		s := o.seen[name]
 		switch {
 		case s == nil:
-			return fail(report.Warn, "expected the calls of three clients at the server, found none of %s: %v", name,
-				o.failed[name])
+			return fail(report.Warn, "expected the calls of %d clients at the server, found none of %s: %v", len(o.order),
+				name, o.failed[name])
 		case name == mute && s.declares:
 			return fail(report.Fail, "expected no sampling in the capabilities of a client that declares none, found sampling")
 		case name == mute:

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -88,14 +89,42 @@ func TestAGatewayIsJudgedAgainstTheRunWithoutIt(t *testing.T) {
 	}
 }
 
-func TestAGatewayMayAnswerPings(t *testing.T) {
-	direct, through := oneResult(report.Pass, report.Must), oneResult(report.NotApplicable, report.Must)
-	for _, rs := range []*report.Results{direct, through} {
-		rs.Results[0].Scenario, rs.Results[0].Check = "always", "token-unique"
+func TestAGatewayMayAnswerPingsAndKeepItsSession(t *testing.T) {
+	for _, check := range []string{"token-unique", "capabilities-constant"} {
+		direct, through := oneResult(report.Pass, report.Must), oneResult(report.NotApplicable, report.Must)
+		for _, rs := range []*report.Results{direct, through} {
+			rs.Results[0].Scenario, rs.Results[0].Check = "always", check
+		}
+		judged := conformance.JudgeGateway(direct, through, nil)
+		require.Equal(t, report.NotApplicable, judged.Results[0].Verdict)
+		require.False(t, judged.Failed(true))
 	}
-	judged := conformance.JudgeGateway(direct, through, nil)
-	require.Equal(t, report.NotApplicable, judged.Results[0].Verdict)
-	require.False(t, judged.Failed(true))
+}
+
+// A check that no longer applies because of a failure of its scenario is not one more failure.
+func TestWhatAFailureExplainsIsNoSecondOne(t *testing.T) {
+	for _, gone := range []report.Verdict{report.NotApplicable, report.NotObserved} {
+		for scenario, failures := range map[string]int{"tasks": 1, "basic": 2} {
+			direct, through := oneResult(report.Pass, report.Must), oneResult(gone, report.Must)
+			failed := oneResult(report.Fail, report.Must).Results[0]
+			failed.Scenario, failed.Check = scenario, "result"
+			passed := failed
+			passed.Verdict = report.Pass
+			for rs, other := range map[*report.Results]report.Result{direct: passed, through: failed} {
+				rs.Results[0].Scenario, rs.Results[0].Check = "tasks", "related"
+				rs.Results = append(rs.Results, other)
+			}
+			n, said := 0, ""
+			for _, r := range conformance.JudgeGateway(direct, through, nil).Results {
+				said += r.Message + "\n"
+				if r.Failed(false) {
+					n++
+				}
+			}
+			require.Equal(t, failures, n, "%s %s", gone, scenario)
+			require.Equal(t, failures == 1, strings.Contains(said, "not judged: 1 check, see tasks/result\n"), said)
+		}
+	}
 }
 
 // sessionThat is a session in which the server sees capabilities.
