@@ -304,8 +304,8 @@ func TestACancelMayCrossTheResponse(t *testing.T) {
 		crosses bool
 		passed  string // the id of the cancel that the client gets; "" for no cancel
 		want    report.Verdict
-	}{{true, "", report.NotApplicable}, {true, "1", report.NotApplicable}, {true, `"a"`, report.Pass}, {false, "", report.Fail},
-		{false, "1", report.Fail}, {false, `"a"`, report.Pass}} {
+	}{{true, "", report.NotApplicable}, {true, "1", report.NotApplicable}, {true, `"a"`, report.Pass},
+		{false, "", report.Fail}, {false, "1", report.Fail}, {false, `"a"`, report.Pass}} {
 		var both twoLegs
 		both.add(false, trace.ToClient, request, "1")
 		both.add(true, trace.ToClient, request, `"a"`)

@@ -314,21 +314,18 @@ func judgeCancels(l *legs, j *legJudge) {
 				continue
 			}
 			what := fmt.Sprintf("the cancel of request %s, which has the id %s on the other side,", r.ID, r.other.ID)
-			i := slices.IndexFunc(way.to.notes, func(other *legMessage) bool {
-				return other.at > note.at && other.Method == "notifications/cancelled" && other.frame.Dir == way.dir
-			})
+			other := cancelAfter(way.to, note, way.dir)
 			passed := laterMessage(way.to, note, way.dir)
-			if i >= 0 {
-				passed = way.to.notes[i].at
+			if other != nil {
+				passed = other.at
 			}
 			if r.other.response != nil && r.other.response.at < passed {
 				continue // The gateway may have had the response first: the two crossed.
 			}
 			j.compared++
-			if i >= 0 {
-				text := fmt.Sprintf("%s names %s there", what, jsonvalue.Part(way.to.notes[i].Params, "requestId"))
-				j.add(&finding{"a wrong id", text,
-					[]report.Evidence{shownMessage("passed on", way.to.notes[i], "params.requestId")}})
+			if other != nil {
+				j.add(&finding{"a wrong id", fmt.Sprintf("%s names %s there", what, jsonvalue.Part(other.Params, "requestId")),
+					[]report.Evidence{shownMessage("passed on", other, "params.requestId")}})
 			} else if passed > 0 {
 				j.add(lost(what, way.name, note))
 			}
@@ -358,6 +355,16 @@ func cancelled(note *legMessage, dir trace.Direction, all []*legRequest) *legReq
 func names(note *legMessage, dir trace.Direction, r *legRequest) bool {
 	return note.Method == "notifications/cancelled" && note.frame.Dir == dir && note.frame.Session == r.frame.Session &&
 		jsonvalue.Same(jsonvalue.Part(note.Params, "requestId"), r.ID)
+}
+
+// cancelAfter returns the first later cancel that passed on a leg in the direction; nil for none.
+func cancelAfter(l *leg, note *legMessage, dir trace.Direction) *legMessage {
+	for _, other := range l.notes {
+		if other.at > note.at && other.Method == "notifications/cancelled" && other.frame.Dir == dir {
+			return other
+		}
+	}
+	return nil
 }
 
 // laterMessage returns the place of the first later message that passed on a leg in the direction; 0 for none.

@@ -40,7 +40,8 @@ var unusualErrors = []*client.Error{
 // failing is the argument of the call that gets unusualFailure.
 const failing = "fail"
 
-var unusualFailure = &server.RPCError{Code: 4712, Message: "Nö: “closed”", Data: json.RawMessage(`{"until":[1,"1",null,{}]}`)}
+var unusualFailure = &server.RPCError{Code: 4712, Message: "Nö: “closed”",
+	Data: json.RawMessage(`{"until":[1,"1",null,{}]}`)}
 
 // unusualParams are added to the params of a sampling request, unusualTools too if the client declares tools.
 // unusualArguments are those of the call.
@@ -158,7 +159,8 @@ func handleUnusual(s *server.Session) (any, error) {
 			}
 			maps.Copy(params, more)
 		}
-		_ = s.Progress(float64(n)+0.5, float64(turnsIn(s.Revision())), "half “done” 🗼") // it and what comes back are in the trace
+		// They and what comes back are in the trace.
+		_ = s.Progress(float64(n)+0.5, float64(turnsIn(s.Revision())), "half “done” 🗼")
 		_, _ = s.Sample(params)
 	}
 	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock), server.Text("")},
