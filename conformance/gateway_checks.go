@@ -36,6 +36,11 @@ func GatewayChecks() []Check {
 		{ID: gatewayDelivered, Rule: "The client receives each sampling request once",
 			Cause: "a resumed or second stream gets the messages of the first one again",
 			Fix:   "Send a request on one stream only, the one of the call that it belongs to."},
+		{ID: gatewayStreams,
+			Rule:  "A sampling request reaches the client on the stream on which it waits for the response to its call",
+			Cause: "the gateway sends the server's requests on the GET stream, or on the stream of the latest call",
+			Fix: "Send each request of the server on the response stream of the call during which it came " +
+				"(relatedRequestId in the TypeScript SDK): a client need not have a GET stream."},
 		{ID: gatewayClients, Rule: "Several clients at once have their own capabilities, requests and answers",
 			Cause: "one connection to the server serves all clients, with the capabilities of the first",
 			Fix: "Connect to the server for each client. Or keep, with each call, which client it is from, and declare what " +

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -192,11 +193,23 @@ func playSingle(t *testing.T, l *single, request func([]byte) []byte, refuse fun
 	return l.judge(server.V20251125)
 }
 
+// judgeEnded judges a call that reached the server and ended with an error for the client.
+func judgeEnded(err error) *report.Result {
+	l := thatTakes(time.Millisecond, time.Minute)
+	l.called, l.failed = true, err
+	return l.judge(server.V20251125)
+}
+
 func TestASlowAnswer(t *testing.T) {
 	same := func(b []byte) []byte { return b }
 	got := playSingle(t, thatTakes(time.Millisecond, time.Minute), same, func([]byte) bool { return false })
 	require.Equal(t, report.Pass, got.Verdict, got.Message)
 	require.Contains(t, got.Message, "that takes 1ms pass")
+	got = judgeEnded(client.ErrNoResponse)
+	require.Equal(t, report.Fail, got.Verdict, got.Message)
+	require.Contains(t, got.Message, "or an error in its place: the stream ended without a response")
+	got = judgeEnded(&client.Error{Code: -32001, Message: "too late"})
+	require.Equal(t, report.Pass, got.Verdict, got.Message)
 	got = playSingle(t, thatTakes(time.Millisecond, 200*time.Millisecond), same,
 		func(b []byte) bool { return bytes.Contains(b, []byte("It can wait.")) })
 	require.Equal(t, report.Fail, got.Verdict, got.Message)

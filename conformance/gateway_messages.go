@@ -48,6 +48,7 @@ var legChecks = []struct {
 	{gatewayCancels, "cancels pass, with the id of their request", judgeCancels},
 	{gatewayProgress, "progress notifications pass, with the token of their request", judgeProgress},
 	{gatewayDelivered, "sampling requests are delivered once", judgeDelivered},
+	{gatewayStreams, "sampling requests reach the client on the stream of their call", judgeStreams},
 }
 
 // legJudge judges one session by one check.

@@ -145,6 +145,9 @@ func (l *single) judge(revision server.Revision) *report.Result {
 			"place, found neither within "+l.limit.String()
 	case l.refused != nil:
 		message = "a message " + l.what + " is refused with an error for the server: " + l.refused.Error()
+	case l.called && errors.Is(l.failed, client.ErrNoResponse):
+		verdict, message = report.Fail, "expected a sampling request or a result "+l.what+" to pass, or an error in its "+
+			"place: "+l.failed.Error()
 	case l.called && l.failed != nil:
 		message = "a message " + l.what + " is refused with an error for the client: " + l.failed.Error()
 	default:

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -37,8 +40,12 @@ var unusualErrors = []*client.Error{
 	{Code: -32602, Message: "", Data: json.RawMessage(`9007199254740991`)},
 }
 
-// failing is the argument of the call that gets unusualFailure.
-const failing = "fail"
+// unusualMeta is in the _meta of each call.
+var unusualMeta = map[string]any{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	"example.com/“ü”": []any{nil, json.Number("9007199254740991")}}
+
+// failing is the argument of the call that gets unusualFailure, beside one of the calls at once.
+const failing, beside = "fail", "beside"
 
 var unusualFailure = &server.RPCError{Code: 4712, Message: "Nö: “closed”",
 	Data: json.RawMessage(`{"until":[1,"1",null,{}]}`)}
@@ -70,7 +77,7 @@ func (s *Suite) sayUnusual(ctx context.Context, revisions []string) ([]*trace.Tr
 		if !ok {
 			return nil, nil
 		}
-		one := harness.Case{ID: gatewayScenario + "/" + gatewayUnusual, Handler: handleUnusual,
+		one := harness.Case{ID: gatewayScenario + "/" + gatewayUnusual, Handler: newUnusualServer().handle,
 			Declare: json.RawMessage(`{"sampling":{"tools":{},"context":{}}}`)}
 		t, err := s.playAlone(ctx, through, server.Revision(revision), []harness.Case{one})
 		if err != nil || t == nil {
@@ -82,20 +89,19 @@ func (s *Suite) sayUnusual(ctx context.Context, revisions []string) ([]*trace.Tr
 }
 
 // runUnusual is the client: it gives its answers in turns. It calls the tool twice: what a gateway keeps of the first
-// call is not the answer to the second. The last call gets an error.
+// call is not the answer to the second. Then it calls it twice at once. The last call gets an error.
 func runUnusual(ctx context.Context, env harness.Env) error {
-	asked := 0
+	var asked atomic.Int32
 	answer := func(context.Context, map[string]any) (map[string]any, error) {
 		results := resultsIn(env.Revision)
-		n := asked % turnsIn(env.Revision)
-		asked++
+		n := int(asked.Add(1)-1) % turnsIn(env.Revision)
 		if n < len(results) {
 			return jsonvalue.ReadObject([]byte(results[n]))
 		}
 		return nil, unusualErrors[n-len(results)]
 	}
 	c, err := client.Connect(ctx, client.Options{URL: env.URL, HTTP: env.HTTP, Launch: env.Launch, Revision: env.Revision,
-		Capabilities: env.Declare, Sampling: answer})
+		Capabilities: env.Declare, Sampling: answer, Meta: unusualMeta})
 	if err != nil {
 		return err
 	}
@@ -113,6 +119,11 @@ func runUnusual(ctx context.Context, env harness.Env) error {
 			return err
 		}
 	}
+	var calling sync.WaitGroup
+	for n := range 2 {
+		calling.Go(func() { _, _ = c.CallTool(ctx, tool, map[string]any{beside: n}) })
+	}
+	calling.Wait()
 	_, err = c.CallTool(ctx, tool, map[string]any{failing: true})
 	if fault := new(client.Error); errors.As(err, &fault) {
 		return nil
@@ -135,14 +146,43 @@ func resultsIn(r server.Revision) []string {
 	return unusualResults
 }
 
-// handleUnusual is the server: it asks for each of the answers.
-func handleUnusual(s *server.Session) (any, error) {
-	if bytes.Contains(s.Call().Arguments, []byte(failing)) {
+// unusualServer is the server of the session.
+type unusualServer struct {
+	calls atomic.Int32  // that are made at once
+	both  chan struct{} // closed when they have arrived
+}
+
+func newUnusualServer() *unusualServer { return &unusualServer{both: make(chan struct{})} }
+
+func (u *unusualServer) handle(s *server.Session) (any, error) {
+	switch arguments := s.Call().Arguments; {
+	case bytes.Contains(arguments, []byte(failing)):
 		return unusualFailure, nil
-	}
-	if !s.Declares("sampling") {
+	case !s.Declares("sampling"):
 		return "nothing to ask", nil
+	case bytes.Contains(arguments, []byte(beside)):
+		return u.asksBeside(s)
 	}
+	return asksAll(s)
+}
+
+// asksBeside asks while another call is open. A gateway may pass on one call after the other.
+func (u *unusualServer) asksBeside(s *server.Session) (any, error) {
+	if u.calls.Add(1) == 2 {
+		close(u.both)
+	}
+	limit := time.NewTimer(longestWait)
+	defer limit.Stop()
+	select {
+	case <-u.both:
+	case <-limit.C:
+	case <-s.Context().Done():
+	}
+	return s.Sample(s.Ask("Which call is this? It is that with " + string(s.Call().Arguments) + "."))
+}
+
+// asksAll asks for each of the answers.
+func asksAll(s *server.Session) (any, error) {
 	for n := range turnsIn(s.Revision()) {
 		params, err := jsonvalue.ReadObject(jsonvalue.Marshal(s.Ask(fmt.Sprintf("Unusual question %d: “ü” 🗼?", n+1))))
 		if err != nil {

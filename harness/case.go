@@ -57,6 +57,9 @@ type Case struct {
 	Carrier server.Carrier
 	// ResponseMode is how the server responds over HTTP to calls of the tool; [server.Auto] for its default.
 	ResponseMode server.ResponseMode
+	// ToolsPerPage is [server.Options.ToolsPerPage]; 0 for all on one page. The case must be Isolated. Its Tools are then
+	// on the pages before its own tool.
+	ToolsPerPage int
 	// Stdio is for cases about a server that the client launches: over HTTP they need no session of their own.
 	Stdio bool
 	// ServerRevisions are the server's in this case, in place of the run's; nil for that one. The client then has to

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -232,7 +233,7 @@ func (r *Runner) startFakes(
 	}
 	f.server, err = server.Start(
 		server.Options{Revisions: revisions, ListVersionsToModern: cases[0].ListVersionsToModern,
-			AnswerDiscover: cases[0].AnswerDiscover, Record: record, Seed: r.Seed, Listener: listeners[1], Prefix: prefix,
+			AnswerDiscover: cases[0].AnswerDiscover, ToolsPerPage: cases[0].ToolsPerPage, Record: record, Seed: r.Seed, Listener: listeners[1], Prefix: prefix,
 			MaxBody:         largestBody,
 			IsPlantedSecret: leak.Planted(leak.PlantedKey).Holds},
 		tools...)
@@ -258,7 +259,11 @@ func toolsOf(cases []Case, staged []Stage, agent *llm.Agent) (tools []server.Too
 				agent.Others = append(agent.Others, llm.Tool{Name: other.Name, Description: other.Description})
 			}
 		}
-		tools = append(append(tools, tool), staged[i].Tools...)
+		if own := []server.Tool{tool}; c.ToolsPerPage > 0 {
+			tools = slices.Concat(tools, staged[i].Tools, own)
+		} else {
+			tools = slices.Concat(tools, own, staged[i].Tools)
+		}
 	}
 	return tools
 }

@@ -16,6 +16,8 @@ var (
 	// ErrAbandoned means that the client stopped waiting: the context of the call ended, or the call asked for input more
 	// than Options.MaxRounds times.
 	ErrAbandoned = errors.New("the client abandoned the call")
+	// ErrNoResponse means that the server ended the response without a message for the call.
+	ErrNoResponse = errors.New("the stream ended without a response")
 	// ErrUnusable means that the result has an unknown resultType or is not JSON as expected.
 	ErrUnusable = errors.New("the result cannot be used")
 	// ErrSessionLost means that the server ended the session during the call.
@@ -113,6 +115,9 @@ func (c *Client) ReadResource(ctx context.Context, uri string) (Result, error) {
 func (c *Client) call(ctx context.Context, method string, params map[string]any) (Result, error) {
 	ctx, done := context.WithCancel(ctx)
 	defer done()
+	if c.options.Meta != nil {
+		params["_meta"] = c.options.Meta
+	}
 	c.mu.Lock()
 	c.calls = append(c.calls, ctx)
 	c.mu.Unlock()

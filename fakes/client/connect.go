@@ -61,6 +61,8 @@ type Options struct {
 	Consent func(ctx context.Context, params, result map[string]any) error
 	// Timeout is how long Sampling may take for one request; 0 for a minute, negative for no limit.
 	Timeout time.Duration
+	// Meta is added to the _meta of every call, such as a traceparent; nil for nothing.
+	Meta map[string]any
 	// Loop makes the client run the tool loop itself; nil leaves it to the server, as the specification does. Sampling is
 	// then called once for each iteration.
 	Loop *Loop

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
@@ -71,7 +70,7 @@ func resultOf(response *message, err error) (json.RawMessage, error) {
 	case err != nil:
 		return nil, err
 	case response == nil:
-		return nil, errors.New("the stream ended without a response")
+		return nil, ErrNoResponse
 	case response.Error != nil:
 		return nil, response.Error
 	}

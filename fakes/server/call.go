@@ -3,8 +3,10 @@ package server
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
@@ -51,15 +53,33 @@ func notA(want, member, method string, got json.RawMessage) *RPCError {
 	return rpcErrorf(codeInvalidParams, "%s of %s must be %s, found %s", member, method, want, show(got))
 }
 
-func (s *Server) toolList() []Tool {
+// toolList returns the result of tools/list: the page that its cursor names, or the first. A cursor that is not one of a
+// page is an error, if there are pages.
+func (s *Server) toolList(m *inbound) (map[string]any, *RPCError) {
 	tools := []Tool{}
 	for _, t := range s.tools {
 		if t.Carrier == "" {
 			tools = append(tools, t.Tool)
 		}
 	}
-	return tools
+	per, from := cmp.Or(max(s.opts.ToolsPerPage, 0), max(len(tools), 1)), 0
+	if cursor, _ := jsonvalue.TextOf(m.params["cursor"]); cursor != "" && s.opts.ToolsPerPage > 0 {
+		for from = per; from < len(tools) && cursorAt(from) != cursor; {
+			from += per
+		}
+		if from >= len(tools) {
+			return nil, rpcErrorf(codeInvalidParams, "unknown cursor %s of tools/list", clip(m.params["cursor"]))
+		}
+	}
+	page := map[string]any{"tools": tools[from:min(from+per, len(tools))]}
+	if from+per < len(tools) {
+		page["nextCursor"] = cursorAt(from + per)
+	}
+	return page, nil
 }
+
+// cursorAt is the cursor of the page that begins with a tool. It has what careless code changes.
+func cursorAt(from int) string { return fmt.Sprintf(" tools from %d+ü/=&\"", from) }
 
 func show(raw json.RawMessage) string {
 	if raw == nil {

@@ -239,6 +239,29 @@ func TestPingAndUnknownMethods(t *testing.T) {
 	})
 }
 
+func TestToolsAreListedInPages(t *testing.T) {
+	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
+		c := startWith(t, server.Options{ToolsPerPage: 2}, tool("a", ask), tool("b", ask), tool("c", ask)).
+			client(revision, nothing)
+		type page struct {
+			Tools      []server.Tool `json:"tools"`
+			NextCursor string        `json:"nextCursor"`
+		}
+		list := func(cursor string) (p page) {
+			quoted, err := json.Marshal(cursor)
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(c.ask(1, "tools/list", `"cursor":`+string(quoted)).last().Result, &p))
+			return p
+		}
+		first := list("") // some clients write what they do not have
+		require.Len(t, first.Tools, 2)
+		second := list(first.NextCursor)
+		require.Equal(t, "c", second.Tools[0].Name)
+		require.Empty(t, second.NextCursor)
+		c.ask(2, "tools/list", `"cursor":"another"`).requireError(200, -32602, `unknown cursor "another"`)
+	})
+}
+
 func TestToolsAreListedInOrder(t *testing.T) {
 	inEach(t, server.AllRevisions(), func(t *testing.T, revision server.Revision) {
 		r := start(t, server.Tool{Name: "zebra", Description: "Stripes & more.", Mark: "m", Handler: ask},

@@ -47,7 +47,12 @@ func (l *legacySession) serve(m *inbound) {
 	case "ping":
 		s.respond(x, resultFrame(m.ID, []byte("{}")), false)
 	case "tools/list":
-		s.result(x, m.ID, l.revision, schema.ListToolsResult, map[string]any{"tools": s.toolList()})
+		page, why := s.toolList(m)
+		if why != nil {
+			s.fail(x, m.ID, why)
+			return
+		}
+		s.result(x, m.ID, l.revision, schema.ListToolsResult, page)
 	default:
 		s.fail(x, m.ID, rpcErrorf(codeMethodNotFound, "method %s is not supported", clip([]byte(*m.Method))))
 	}

@@ -85,7 +85,12 @@ func (s *Server) serveModern(x *exchange, m *inbound) {
 			"supportedVersions": slices.Concat(s.modern, s.legacy), "capabilities": s.capabilities(),
 		}))
 	case *m.Method == "tools/list":
-		s.result(x, m.ID, s.modern[0], schema.ListToolsResult, s.notCached(map[string]any{"tools": s.toolList()}))
+		page, why := s.toolList(m)
+		if why != nil {
+			x.respond(http.StatusOK, errorFrame(m.ID, why), false)
+			return
+		}
+		s.result(x, m.ID, s.modern[0], schema.ListToolsResult, s.notCached(page))
 	case *m.Method == "prompts/list" && s.carries(string(PromptsGet)):
 		s.list(x, m.ID, "prompts", PromptsGet)
 	case *m.Method == "resources/list" && s.carries(string(ResourcesRead)):

@@ -48,6 +48,9 @@ type Options struct {
 	AnswerDiscover bool
 	// ResponseMode selects streams or plain JSON.
 	ResponseMode ResponseMode
+	// ToolsPerPage is how many tools a result of tools/list has at most (2025-11-25, server/utilities/pagination); 0 for
+	// all.
+	ToolsPerPage int
 	// Record receives every frame, with the name of the tool as the event's Case: a server frame before the client can
 	// respond, a client frame before it is parsed. Several goroutines call it at once. It may keep the event and must
 	// not call the server. There are no calls after Close has returned nil. Nil records nothing.

@@ -144,7 +144,36 @@ var stateEchoed = check.Check{
 		"(omitempty in Go, a truth test in JavaScript or Python)",
 	Fix: "Treat requestState as an opaque string. Build each retry from the call and the latest result only, and test " +
 		"whether the member is present.",
-	Judge: eachRetry("every retry has the requestState of its result", wrongState),
+	Judge: func(e *evidence.Case) check.Verdict {
+		if v := startsAnew(e); v != nil {
+			return *v
+		}
+		return eachRetry("every retry has the requestState of its result", wrongState)(e)
+	},
+}
+
+// manyCalls is more often than a client starts a failed call anew.
+const manyCalls = 3
+
+// startsAnew is the verdict for a client that begins the call again and again where a retry with nothing but the state
+// is due; nil for any other. It may do without a retry.
+func startsAnew(e *evidence.Case) *check.Verdict {
+	var stuck []*request
+	for _, call := range e.Session.Calls[e.Case.ID] {
+		results := call.InputRequiredResults()
+		if len(results) == 0 {
+			continue
+		}
+		last := results[len(results)-1]
+		if last.InputRequired.State != nil && len(last.InputRequired.Keys()) == 0 && len(last.Retries) == 0 {
+			stuck = append(stuck, last)
+		}
+	}
+	if len(stuck) <= manyCalls {
+		return nil
+	}
+	return check.Instead(check.Fail("expected the requestState of the result in the next request, found %d calls of the tool "+
+		"without it", len(stuck)-1).At(stuck[0].InputRequired.Place, stuck[1].Place))
 }
 
 // wrongState compares the state of a retry with that of the result.

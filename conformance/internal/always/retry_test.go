@@ -29,6 +29,25 @@ func gives(id any, key, members string) steps {
 
 func withState(state string) string { return `,"requestState":` + state }
 
+// startedAnew are so many calls of the tool, each with a result that has only a state.
+func startedAnew(calls int) steps {
+	return func(s *session) {
+		for n := 1; n <= calls; n++ {
+			id := 6 + n // the first call is there
+			before := len(s.Trace.Events)
+			if n > 1 {
+				s.Frame(s.CaseID, trace.FromClient, 0, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s`+
+					`"name":"x"}}`, id, s.Meta()))
+			}
+			s.Frame(s.CaseID, trace.ToClient, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"resultType":`+
+				`"input_required","requestState":"s"}}`, id))
+			for i := range s.Trace.Events[before:] {
+				s.Trace.Events[before+i].Call = n
+			}
+		}
+	}
+}
+
 func TestARetryRepeatsItsRequest(t *testing.T) {
 	asks := asksFor(7, `"s"`, "a")
 	retry := func(id any, members string) steps { return inOrder(asks, gives(id, "a", withState(`"s"`)+members)) }
@@ -93,5 +112,7 @@ func TestARetryHasTheStateOfItsResult(t *testing.T) {
 		modern(fails("of an earlier round for none", inOrder(round(`"one"`, `"one"`), asksFor(8, "", "b"),
 			gives(9, "b", withState(`"one"`))), "found one")),
 		modern(inapplicable("no retry", asksFor(7, `"s"`, "a"))),
+		modern(inapplicable("three calls that end with a state alone", startedAnew(3))),
+		modern(fails("four", startedAnew(4), "found 3 calls of the tool without it")),
 	)
 }

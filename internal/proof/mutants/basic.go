@@ -51,6 +51,16 @@ var basicEdits = edits{
 		}
 		return chunks
 	}),
+	"first-page-only": in(func(m *Message) {
+		if result, ok := m.Body["result"].(object); ok {
+			delete(result, "nextCursor")
+		}
+	}),
+	"trims-cursors": out(func(m *Message) {
+		if params, ok := m.Body["params"].(object); ok && params["cursor"] != nil {
+			params["cursor"] = strings.TrimSpace(text(params, "cursor"))
+		}
+	}),
 	"ignores-falsy-ids": asked(func(s *Sample) {
 		if s.ID == json.Number("0") || s.ID == "" {
 			s.Withhold()

@@ -72,6 +72,11 @@ var mrtrEdits = edits{
 			delete(p, c.stateMember())
 		}
 	}),
+	"drops-lone-states": retry(func(c *Call, p object) {
+		if p["inputResponses"] == nil {
+			delete(p, c.stateMember())
+		}
+	}),
 	"empty-for-no-state": retry(func(c *Call, p object) {
 		if p[c.stateMember()] == nil {
 			p[c.stateMember()] = ""

@@ -23,11 +23,12 @@ var Scenario = story.Retold(check.Scenario{
 	Cases: []harness.Case{
 		question, truncated, empty, failing, ids, long, tuned, hinted, turns, askedAgain, assistantFirst, assistantLast,
 		blocks, image, audio, imageLater, audioLater, extras, meta, inContext, thinking,
+		laterPage,
 	},
 	Checks: []check.Check{
 		answered, stopReason, systemPrompt, parameters, parametersHarmless,
 		hintsRespected, hintsInOrder, hintSubstring, hintsOverNumbers, media,
-		metaPreserved,
+		metaPreserved, nextPage,
 	},
 }, []string{"truncated", "empty", "tuned", "hints", "extras", "blocks", "thinking"},
 	story.ToolsOffered, story.SecondRound)
