@@ -39,10 +39,10 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 		want             map[string]counts
 	}{
 		{"mcp-remote", npm, map[string]counts{"mcp-remote": {0, 39}}},
-		{"supergateway", npm, map[string]counts{"stdio-to-http": {5, 17}, "http-to-stdio": {3, 75}}},
+		{"supergateway", npm, map[string]counts{"stdio-to-http": {6, 16}, "http-to-stdio": {3, 76}}},
 		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 23}}},
-		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {2, 13}, "http-to-stdio": {2, 11}}},
-		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 68}}},
+		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {3, 12}, "http-to-stdio": {3, 10}}},
+		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {10, 68}}},
 	} {
 		t.Run(c.recipe, func(t *testing.T) {
 			need.Program(t, "node", "install Node.js 20 or later")

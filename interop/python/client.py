@@ -208,7 +208,11 @@ def main():
     wire = Wire(sys.argv[-1], os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION") or MODERN, host)
     host.announce()
     wire.open()
-    listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]
+    page = wire.call("tools/list", {})
+    listed = [tool["name"] for tool in page["tools"]]
+    while "nextCursor" in page:
+        page = wire.call("tools/list", {"cursor": page["nextCursor"]})
+        listed += [tool["name"] for tool in page["tools"]]
     calls = [("tools/call", name, {"name": name, "arguments": host.arguments.get(name, {})}) for name in host.tools or listed]
     calls += [("prompts/get", name, {"name": name}) for name in host.prompts]
     calls += [("resources/read", uri, {"uri": uri}) for uri in host.resources]

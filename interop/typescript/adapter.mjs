@@ -74,13 +74,23 @@ function givingUp(name) {
  * call ended. Call is a tool call of the SDK.
  */
 export async function callTools(client, call) {
-  const listed = (await client.listTools()).tools.map((tool) => tool.name);
-  for (const name of told.tools ?? listed) {
+  for (const name of told.tools ?? (await allTools(client))) {
     const options = givingUp(name);
     await ended(name, call({ name, arguments: told.arguments?.[name] ?? {} }, options), options?.signal);
   }
   for (const name of told.prompts ?? []) await ended(name, client.getPrompt({ name }));
   for (const uri of told.resources ?? []) await ended(uri, client.readResource({ uri }));
+}
+
+async function allTools(client) {
+  const names = [];
+  let cursor;
+  do {
+    const page = await client.listTools(cursor && { cursor });
+    names.push(...page.tools.map((tool) => tool.name));
+    cursor = page.nextCursor;
+  } while (cursor);
+  return names;
 }
 
 async function ended(name, call, signal) {

@@ -61,8 +61,17 @@ async def ended(name, call, *arguments, **options):
     print(json.dumps({"mcp-conform": "outcome", "tool": name, **outcome}), flush=True)
 
 
+async def all_tools(client):
+    page = await client.list_tools()
+    names = [tool.name for tool in page.tools]
+    while cursor := getattr(page, "next_cursor" if newest else "nextCursor"):
+        page = await client.list_tools(cursor=cursor)
+        names += [tool.name for tool in page.tools]
+    return names
+
+
 async def call_everything(client):
-    for name in told.get("tools") or [tool.name for tool in (await client.list_tools()).tools]:
+    for name in told.get("tools") or await all_tools(client):
         await ended(name, client.call_tool, name, {})
     for name in told.get("prompts", []):
         await ended(name, client.get_prompt, name)

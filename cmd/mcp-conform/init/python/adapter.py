@@ -96,7 +96,12 @@ class Client:
 
 print(json.dumps({"mcp-conform": "supports", "feature": "decisions"}), flush=True)
 client = Client(sys.argv[-1])
-for tool in client.request("tools/list", {})["tools"]:
+page = client.request("tools/list", {})
+tools = page["tools"]
+while "nextCursor" in page:
+    page = client.request("tools/list", {"cursor": page["nextCursor"]})
+    tools += page["tools"]
+for tool in tools:
     ended = {"outcome": "completed"}
     try:
         client.request("tools/call", {"name": tool["name"], "arguments": {}})
