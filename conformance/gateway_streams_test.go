@@ -25,9 +25,10 @@ func TestASamplingRequestIsOnTheStreamOfItsCall(t *testing.T) {
 		withoutOwnStream bool // the server's response is not on a stream
 	}{
 		{"its own", "2025-11-25", "post 1", "post 11", false, false, report.Pass, "1 compared", false},
-		{"another call's", "2025-11-25", "post 1", "post 12", false, false, report.Fail, "call x, found it on that of another call",
+		{"another call's", "2025-11-25", "post 1", "post 12", false, false, report.Fail,
+			"call x, found it on that of another call", false},
+		{"GET", "2025-11-25", "post 1", "get 1", true, false, report.Fail, "on a GET stream, which a client need not have",
 			false},
-		{"GET", "2025-11-25", "post 1", "get 1", true, false, report.Fail, "on a GET stream, which a client need not have", false},
 		{"GET that resumes", "2025-11-25", "post 1", "get 1", false, true, report.NotApplicable, "", false},
 		{"GET on both legs", "2025-11-25", "get 1", "get 1", false, false, report.NotApplicable, "", true},
 		{"a server over stdio, one call", "2025-11-25", "", "get 1", true, false, report.Fail, "on a GET stream", false},
@@ -47,7 +48,8 @@ func TestASamplingRequestIsOnTheStreamOfItsCall(t *testing.T) {
 				}
 			}
 			begin := func(n int) {
-				raw := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x","arguments":{"n":%d}}}`, n, n)
+				raw := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x","arguments":{"n":%d}}}`,
+					n, n)
 				add(true, 0, trace.FromClient, "", raw)
 				add(false, n, trace.FromClient, "", raw)
 			}

@@ -233,8 +233,8 @@ func (r *Runner) startFakes(
 	}
 	f.server, err = server.Start(
 		server.Options{Revisions: revisions, ListVersionsToModern: cases[0].ListVersionsToModern,
-			AnswerDiscover: cases[0].AnswerDiscover, ToolsPerPage: cases[0].ToolsPerPage, Record: record, Seed: r.Seed, Listener: listeners[1], Prefix: prefix,
-			MaxBody:         largestBody,
+			AnswerDiscover: cases[0].AnswerDiscover, ToolsPerPage: cases[0].ToolsPerPage, Record: record, Seed: r.Seed,
+			Listener: listeners[1], Prefix: prefix, MaxBody: largestBody,
 			IsPlantedSecret: leak.Planted(leak.PlantedKey).Holds},
 		tools...)
 	if err != nil {

@@ -53,8 +53,8 @@ func notA(want, member, method string, got json.RawMessage) *RPCError {
 	return rpcErrorf(codeInvalidParams, "%s of %s must be %s, found %s", member, method, want, show(got))
 }
 
-// toolList returns the result of tools/list: the page that its cursor names, or the first. A cursor that is not one of a
-// page is an error, if there are pages.
+// toolList returns the result of tools/list: the page that its cursor names, or the first. A cursor of no page is an
+// error, if there are pages.
 func (s *Server) toolList(m *inbound) (map[string]any, *RPCError) {
 	tools := []Tool{}
 	for _, t := range s.tools {

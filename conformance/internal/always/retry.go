@@ -172,8 +172,8 @@ func startsAnew(e *evidence.Case) *check.Verdict {
 	if len(stuck) <= manyCalls {
 		return nil
 	}
-	return check.Instead(check.Fail("expected the requestState of the result in the next request, found %d calls of the tool "+
-		"without it", len(stuck)-1).At(stuck[0].InputRequired.Place, stuck[1].Place))
+	return check.Instead(check.Fail("expected the requestState of the result in the next request, found %d calls of the "+
+		"tool without it", len(stuck)-1).At(stuck[0].InputRequired.Place, stuck[1].Place))
 }
 
 // wrongState compares the state of a retry with that of the result.
