@@ -52,16 +52,17 @@ func (s *Suite) addAlone(ctx context.Context, rs *report.Results) error {
 			break
 		}
 		waiting.Go(func() {
-			slow[i], errs[i] = thatTakes(slowAnswer, largeLimit).alone(ctx, s, server.Revision(revision))
+			slow[i], errs[i] = s.alone(ctx, thatTakes(slowAnswer, largeLimit), server.Revision(revision))
 		})
 	}
 	var results []*report.Result
 	for _, revision := range revisions {
 		clients, err := s.together(ctx, server.Revision(revision))
-		errs = append(errs, err)
-		large, err := ofFiveMegabytes(largeLimit).alone(ctx, s, server.Revision(revision))
-		errs = append(errs, err)
-		results = append(results, clients, large)
+		results, errs = append(results, clients), append(errs, err)
+		for _, call := range []loneCall{ofFiveMegabytes(largeLimit), thatDies(dyingLimit)} {
+			r, err := s.alone(ctx, call, server.Revision(revision))
+			results, errs = append(results, r), append(errs, err)
+		}
 	}
 	waiting.Wait()
 	for _, r := range slices.Concat(results, slow) {

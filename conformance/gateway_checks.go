@@ -52,6 +52,10 @@ func GatewayChecks() []Check {
 			Cause: "a limit for requests or idle connections ends the wait, and nobody is told",
 			Fix: "Let a call take as long as its client waits. If there is a limit, respond with an error to the side that " +
 				"waits."},
+		{ID: gatewayDies, Rule: "A call in which the server dies ends for the client, with an error or after another try",
+			Cause: "the gateway does not handle the end of the connection to the server while a call waits for its response",
+			Fix: "When the connection to the server or its process ends, respond with an error to each call that " +
+				"waits on it."},
 		{ID: gatewayLocal, Rule: "A gateway that listens does so at the address that it is told, and not on all interfaces",
 			Cause: "the gateway listens on 0.0.0.0 or ::, so that everyone in the network reaches its servers",
 			Fix: "Listen on 127.0.0.1 unless the user says otherwise (transports: servers SHOULD bind only to localhost when " +

@@ -2,8 +2,10 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -198,6 +200,71 @@ func judgeEnded(err error) *report.Result {
 	l := thatTakes(time.Millisecond, time.Minute)
 	l.called, l.failed = true, err
 	return l.judge(server.V20251125)
+}
+
+func TestAServerThatDies(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		end     func(*dying)
+		verdict report.Verdict
+		message string
+	}{
+		{"no call", func(d *dying) { d.called = false }, report.Warn, "found none"},
+		{"nothing", func(d *dying) { d.late, d.failed = true, context.DeadlineExceeded }, report.Fail,
+			"found nothing within 1m0s"},
+		{"an error", func(d *dying) { d.failed = client.ErrNoResponse }, report.Pass, "gets an error: the stream ended"},
+		{"a result", func(*dying) {}, report.Pass, "gets a result"},
+	} {
+		d := thatDies(time.Minute)
+		d.called = true
+		c.end(d)
+		got := d.judge(server.V20251125)
+		require.Equal(t, c.verdict, got.Verdict, c.name)
+		require.Contains(t, got.Message, c.message)
+	}
+}
+
+// hanging is a body whose end in the middle nobody learns of.
+type hanging struct {
+	io.ReadCloser
+	until <-chan struct{}
+}
+
+func (h hanging) Read(b []byte) (int, error) {
+	n, err := h.ReadCloser.Read(b)
+	if err != nil && err != io.EOF {
+		<-h.until
+	}
+	return n, err
+}
+
+func TestAGatewayWhoseServerDies(t *testing.T) {
+	for hangs, want := range map[bool]report.Verdict{false: report.Pass, true: report.Fail} {
+		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+			d := thatDies(time.Minute)
+			if hangs {
+				d = thatDies(200 * time.Millisecond)
+			}
+			srv, err := server.Start(server.Options{}, server.Tool{Name: "gateway-" + d.name, Handler: d.handle})
+			require.NoError(t, err)
+			to, err := url.Parse(srv.URL)
+			require.NoError(t, err)
+			proxy := &httputil.ReverseProxy{FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+				Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL, r.Out.Host = to, to.Host },
+				ModifyResponse: func(r *http.Response) error {
+					if hangs {
+						r.Body = hanging{r.Body, r.Request.Context().Done()}
+					}
+					return nil
+				}}
+			front := httptest.NewServer(proxy)
+			require.NoError(t, d.run(t.Context(), harness.Env{URL: front.URL, HTTP: front.Client(), Revision: revision}))
+			front.Close()
+			require.NoError(t, srv.Close())
+			got := d.judge(revision)
+			require.Equal(t, want, got.Verdict, got.Message)
+		}
+	}
 }
 
 func TestASlowAnswer(t *testing.T) {

@@ -169,13 +169,25 @@ func thatTakes(d, limit time.Duration) *single {
 		reply:    func() string { return "It can wait." }}
 }
 
-// alone plays the sample through the gateway. Nil for a client that is no gateway.
-func (l *single) alone(ctx context.Context, s *Suite, revision server.Revision) (*report.Result, error) {
+// session returns the name of the session and how long its call may take.
+func (l *single) session() (name string, limit time.Duration) { return l.name, l.limit }
+
+// loneCall is a session with one call.
+type loneCall interface {
+	session() (name string, limit time.Duration)
+	run(context.Context, harness.Env) error
+	handle(*server.Session) (any, error)
+	judge(server.Revision) *report.Result
+}
+
+// alone plays the call through the gateway. Nil for a client that is not a gateway.
+func (s *Suite) alone(ctx context.Context, l loneCall, revision server.Revision) (*report.Result, error) {
 	through, ok := s.Client.Through(l.run)
 	if !ok {
 		return nil, nil
 	}
-	one := harness.Case{ID: gatewayScenario + "/" + l.name, Handler: l.handle, Wait: l.limit}
+	name, limit := l.session()
+	one := harness.Case{ID: gatewayScenario + "/" + name, Handler: l.handle, Wait: limit}
 	if _, err := s.playAlone(ctx, through, revision, []harness.Case{one}); err != nil {
 		return nil, err
 	}

@@ -127,28 +127,23 @@ func between(command []string, edit, down func([]byte) []byte) error {
 	if err := errors.Join(err, server.Start()); err != nil {
 		return err
 	}
-	copied := make(chan struct{})
 	go func() {
-		defer close(copied)
-		lines := bufio.NewReader(out)
+		defer in.Close()
+		buffer := make([]byte, 1<<20)
 		for {
-			line, err := lines.ReadBytes('\n')
-			_, failed := os.Stdout.Write(down(line))
-			if err != nil || failed != nil {
+			n, err := os.Stdin.Read(buffer)
+			if _, failed := in.Write(edit(bytes.Clone(buffer[:n]))); err != nil || failed != nil {
 				return
 			}
 		}
 	}()
-	buffer := make([]byte, 1<<20)
-	for {
-		n, err := os.Stdin.Read(buffer)
-		if _, failed := in.Write(edit(bytes.Clone(buffer[:n]))); err != nil || failed != nil {
-			break
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadBytes('\n')
+		_, failed := os.Stdout.Write(down(line))
+		if err != nil || failed != nil {
+			return server.Wait()
 		}
 	}
-	_ = in.Close()
-	<-copied
-	return server.Wait()
 }
 
 func runMyGateway() int {

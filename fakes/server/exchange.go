@@ -31,6 +31,7 @@ type exchange struct {
 	started bool        // SSE headers are out
 	gone    bool        // responded, dropped or disconnected: nothing can be written any more
 	dropped bool        // gone without a response
+	died    bool        // so that the connection breaks
 	left    bool        // gone because the client disconnected first
 	done    chan struct{}
 }
@@ -178,15 +179,19 @@ func (x *exchange) respond(status int, raw []byte, hostile bool) {
 }
 
 // drop ends the exchange without a response. Over HTTP that must be a stream that ends.
-func (x *exchange) drop() {
+func (x *exchange) drop() { x.cut(false) }
+
+// cut is drop, or, with dies, breaks the HTTP connection as a server does that exits.
+func (x *exchange) cut(dies bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.gone {
 		return
 	}
+	x.died = dies
 	if x.conn == nil && !x.server.closing() {
 		x.start("post")
-		frame := x.frame(nil, false)
+		frame := x.frame(nil, dies)
 		frame.Closed = true
 		x.server.frame(x.scope, frame)
 	}
@@ -242,7 +247,7 @@ func (x *exchange) wait(abandoned func()) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.dropped && x.server.closing() {
+	if x.dropped && (x.died || x.server.closing()) {
 		panic(http.ErrAbortHandler)
 	}
 	if x.left && abandoned != nil {

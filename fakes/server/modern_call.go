@@ -151,9 +151,9 @@ func (c *modernCall) round() (*exchange, json.RawMessage) {
 	return c.x, c.id
 }
 
-func (c *modernCall) connection() *conn {
+func (c *modernCall) pending() *exchange {
 	x, _ := c.round()
-	return x.conn
+	return x
 }
 
 // send writes a frame before the response to the pending round, which turns that into a stream.

@@ -28,7 +28,7 @@ func (t Transport) OverStdio() bool { return t.s.lines }
 // basic/transports#stdio; 2026-07-28, basic/transports/stdio). It is recorded as [trace.MarkStderr] and has reached the
 // client when it returns. Over HTTP, and on a connection without standard error, it returns ErrNoStream.
 func (t Transport) LogToStderr(text string) error {
-	c := t.s.protocol.connection()
+	c := t.s.protocol.pending().conn
 	if c == nil {
 		return ErrNoStream
 	}
@@ -45,11 +45,14 @@ func (t Transport) LogToStderr(text string) error {
 
 // CloseConnection closes the connection of the call, or of its latest round, as a server does that exits unexpectedly.
 // All calls on it are abandoned, except modern ones that wait for a retry. The trace marks the end as hostile.
-// CloseConnection waits up to ten seconds for the server's process to exit. It returns ErrNoStream over HTTP.
+// CloseConnection waits up to ten seconds for the server's process to exit. Over HTTP it breaks the connection of the
+// response, in the middle of a stream; other calls go on.
 func (t Transport) CloseConnection() error {
-	c := t.s.protocol.connection()
+	x := t.s.protocol.pending()
+	c := x.conn
 	if c == nil {
-		return ErrNoStream
+		x.cut(true)
+		return nil
 	}
 	c.turn <- struct{}{}
 	if !c.closed.Swap(true) {
@@ -70,4 +73,4 @@ func (t Transport) CloseConnection() error {
 	return nil
 }
 
-func (c *legacyCall) connection() *conn { return c.x.conn }
+func (c *legacyCall) pending() *exchange { return c.x }

@@ -35,8 +35,21 @@ func TestHTTPHasNoProcess(t *testing.T) {
 	inCall(t, bothProtocols[:1], nothing, func(s *server.Session) {
 		require.False(t, s.Transport().OverStdio())
 		require.ErrorIs(t, s.Transport().LogToStderr("text"), server.ErrNoStream)
-		require.ErrorIs(t, s.Transport().CloseConnection(), server.ErrNoStream)
 	})
+}
+
+func TestHangUpBreaksTheResponse(t *testing.T) {
+	for _, revision := range bothProtocols {
+		r := start(t, tool("end", does(func(s *server.Session) { require.NoError(t, s.Transport().CloseConnection()) })))
+		c := r.client(revision, nothing)
+		reply := c.call(1, "end")
+		_, err := io.ReadAll(reply.Body)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		r.until("end", "end")
+		closed := r.frames(func(f *trace.Frame) bool { return f.Closed })
+		require.Len(t, closed, 1)
+		require.True(t, closed[0].Hostile)
+	}
 }
 
 // process is a connection to a process.

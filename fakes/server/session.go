@@ -45,8 +45,8 @@ type protocol interface {
 	// notify writes a notification. After the call was abandoned, it may use another stream.
 	notify(frame []byte) error
 	style(style SSEStyle)
-	// connection returns where the client's pending request came from; nil over HTTP.
-	connection() *conn
+	// pending returns the client's request that waits for a response.
+	pending() *exchange
 }
 
 func (s *Session) scope() scope { return scope{s.tool.Name, s.number} }

@@ -38,11 +38,11 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 		recipe, programs string
 		want             map[string]counts
 	}{
-		{"mcp-remote", npm, map[string]counts{"mcp-remote": {0, 39}}},
-		{"supergateway", npm, map[string]counts{"stdio-to-http": {6, 16}, "http-to-stdio": {3, 76}}},
-		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 23}}},
-		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {3, 12}, "http-to-stdio": {3, 10}}},
-		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {10, 68}}},
+		{"mcp-remote", npm, map[string]counts{"mcp-remote": {1, 39}}},
+		{"supergateway", npm, map[string]counts{"stdio-to-http": {7, 16}, "http-to-stdio": {3, 78}}},
+		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 25}}},
+		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {4, 12}, "http-to-stdio": {3, 11}}},
+		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {10, 70}}},
 	} {
 		t.Run(c.recipe, func(t *testing.T) {
 			need.Program(t, "node", "install Node.js 20 or later")
