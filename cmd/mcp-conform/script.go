@@ -56,7 +56,7 @@ func parseScript(name string, data []byte) (*script, error) {
 		for n := range i {
 			if file.Rules[n].Times == nil && file.Rules[n].When.includes(&file.Rules[i].When) {
 				s.warnings = append(s.warnings, fmt.Sprintf("%s:%d: warning: rule %d never answers, since rule %d answers all its "+
-					"requests: move it up, or limit rule %d with times", name, yamlfile.Line(data, "rules", i), i+1, n+1, n+1))
+					"requests: move it up, or limit rule %d with times", name, yamlfile.Lines(data)("rules", i), i+1, n+1, n+1))
 				break
 			}
 		}

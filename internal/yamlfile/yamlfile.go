@@ -153,11 +153,10 @@ func checkUTF8(name string, data []byte) error {
 	return nil
 }
 
-// find returns the node at a path of names and indices; nil if the file has none there.
-func find(data []byte, path []any) *yaml.Node {
-	n, err := parse(data)
+// find returns the node at a path of names and indices; nil if there is none.
+func find(n *yaml.Node, path []any) *yaml.Node {
 	for _, step := range path {
-		if n == nil || err != nil {
+		if n == nil {
 			return nil
 		}
 		n = child(resolved(n), step)
@@ -180,17 +179,21 @@ func child(n *yaml.Node, step any) *yaml.Node {
 	return nil
 }
 
-// Line returns the line of the value at a path such as "rules", 2; 0 if the file has none there.
-func Line(data []byte, path ...any) int {
-	if n := find(data, path); n != nil {
-		return n.Line
+// Lines returns a function for the line of the value at a path such as "rules", 2; 0 if the file has none there.
+func Lines(data []byte) func(path ...any) int {
+	root, _ := parse(data) // nil for what was not decoded
+	return func(path ...any) int {
+		if n := find(root, path); n != nil {
+			return n.Line
+		}
+		return 0
 	}
-	return 0
 }
 
 // ValueError describes an invalid value at a path of the file, such as "rules", 2, "reply".
 func ValueError(name string, data []byte, err error, path ...any) error {
-	if n := find(data, path); n != nil {
+	root, _ := parse(data)
+	if n := find(root, path); n != nil {
 		err = &placed{n.Line, n.Column, err}
 	}
 	return inFile(name, data, err)

@@ -70,7 +70,7 @@ func TestAnInvalidValueIsShownWithACaret(t *testing.T) {
 	err := yamlfile.ValueError("f.yaml", data, errors.New("expected c"), "rules", 1, "check")
 	require.ErrorContains(t, err, "f.yaml:3:12: expected c\n")
 	require.ErrorContains(t, err, "- check: b\n                  ^")
-	require.Equal(t, 3, yamlfile.Line(data, "rules", 1, "check"))
+	require.Equal(t, 3, yamlfile.Lines(data)("rules", 1, "check"))
 }
 
 // Decode never panics, and its errors name the file.
@@ -91,6 +91,6 @@ func FuzzDecode(f *testing.F) {
 		if err := yamlfile.Decode("f.yaml", []byte(text), &file); err != nil {
 			require.Regexp(t, `^f\.yaml:`, err.Error())
 		}
-		yamlfile.Line([]byte(text), "a", 0, "b")
+		yamlfile.Lines([]byte(text))("a", 0, "b")
 	})
 }
