@@ -166,7 +166,7 @@ func (u *unusualServer) handle(s *server.Session) (any, error) {
 	return asksAll(s)
 }
 
-// asksBeside asks while another call is open. A gateway may pass on one call after the other.
+// asksBeside reports progress and asks while another call is open. A gateway may pass on one call after the other.
 func (u *unusualServer) asksBeside(s *server.Session) (any, error) {
 	if u.calls.Add(1) == 2 {
 		close(u.both)
@@ -178,6 +178,7 @@ func (u *unusualServer) asksBeside(s *server.Session) (any, error) {
 	case <-limit.C:
 	case <-s.Context().Done():
 	}
+	_ = s.Progress(1, 0)
 	return s.Sample(s.Ask("Which call is this? It is that with " + string(s.Call().Arguments) + "."))
 }
 
