@@ -219,7 +219,7 @@ func notJudged(r report.Result, message string) report.Result {
 	return r
 }
 
-// collected is one result for all checks of a kind. What a failure explains is not one more failure.
+// collected is one result for all checks of a kind. What another failure explains is not counted.
 func (g *gatewayJudge) collected(check, revision string, all []report.Result, explained string) report.Result {
 	r := report.Result{Scenario: gatewayScenario, Check: check, Revision: revision, Level: report.Robust,
 		Verdict: report.Pass, Message: "all checks that pass without the gateway are judged through it"}

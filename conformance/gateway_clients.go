@@ -23,7 +23,7 @@ const gatewayClients = "clients"
 const mute = "mute"
 
 // orders are the orders in which the clients connect: a gateway may take the first one's capabilities for all. Ten at
-// once are more than many a pool of connections or threads has.
+// once exhaust a small pool of connections or threads.
 var orders = [][]string{{mute, "one", "two"}, {"one", "two", mute},
 	{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}}
 

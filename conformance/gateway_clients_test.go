@@ -224,7 +224,7 @@ func TestAServerThatDies(t *testing.T) {
 	}
 }
 
-// hanging is a body whose end in the middle nobody learns of.
+// hanging is a response body that blocks when its connection breaks.
 type hanging struct {
 	io.ReadCloser
 	until <-chan struct{}

@@ -101,8 +101,8 @@ func TestAGatewayMayAnswerPingsAndKeepItsSession(t *testing.T) {
 	}
 }
 
-// A check that no longer applies because of a failure of its scenario is not one more failure.
-func TestWhatAFailureExplainsIsNoSecondOne(t *testing.T) {
+// A failure of a scenario explains why its other checks no longer apply.
+func TestTheConsequencesOfAFailureAreNotCounted(t *testing.T) {
 	for _, gone := range []report.Verdict{report.NotApplicable, report.NotObserved} {
 		for scenario, failures := range map[string]int{"tasks": 1, "basic": 2} {
 			direct, through := oneResult(report.Pass, report.Must), oneResult(gone, report.Must)

@@ -188,6 +188,7 @@ func TestInvalidScriptsAreRefused(t *testing.T) {
 		empty + "times: 0":                             "2:3: rule 1 ",
 		empty + "times: often":                         "3:10: expected a whole number, found a text",
 		empty + "pace: {token: 10}":                    duration + "10",
+		empty + "pace: {token: 0}":                     duration + "0",
 		empty + "pace: {token: fast}":                  duration + "fast",
 		empty + "pace: {jitter: 2}":                    "2:3: rule 1 ",
 		empty + "fault: {stallAfter: -1}":              "2:3: rule 1 ",

@@ -121,7 +121,7 @@ type scriptDuration time.Duration
 
 func (d *scriptDuration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
-	if err != nil {
+	if err != nil || strings.HasSuffix(string(text), "0") { // time takes 0 without a unit
 		return fmt.Errorf("expected a duration with a unit, such as 250ms, found %s", text)
 	}
 	*d = scriptDuration(parsed)

@@ -53,8 +53,8 @@ func notA(want, member, method string, got json.RawMessage) *RPCError {
 	return rpcErrorf(codeInvalidParams, "%s of %s must be %s, found %s", member, method, want, show(got))
 }
 
-// toolList returns the result of tools/list: the page that its cursor names, or the first. A cursor of no page is an
-// error, if there are pages.
+// toolList returns the result of tools/list: the page that its cursor names, or the first. With pages, an unknown
+// cursor is an error.
 func (s *Server) toolList(m *inbound) (map[string]any, *RPCError) {
 	tools := []Tool{}
 	for _, t := range s.tools {

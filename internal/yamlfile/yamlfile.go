@@ -31,8 +31,8 @@ func Decode(name string, data []byte, v any) error {
 // errMore is the error of a file with more than one document.
 var errMore = errors.New("expected one YAML document, found more")
 
-// parse returns the root of the first document; nil if there is none, or if YAML does not allow one of its names or
-// aliases. A second document is an error.
+// parse returns the root of the first document; nil for an empty file, and for an invalid name or alias. A second
+// document is an error.
 func parse(data []byte) (*yaml.Node, error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(data))
 	if err != nil {
@@ -108,7 +108,7 @@ func syntaxError(e *yaml.LoadError, data []byte) error {
 	}
 	line := []rune(lines[mark.Line-1])
 	switch {
-	case e.Stage != yaml.ScannerStage || mark.Column > len(line):
+	case e.Stage != yaml.ScannerStage || mark.Column < 1 || mark.Column > len(line):
 	case line[mark.Column-1] == '\t':
 		message += ": indent with spaces, not with tabs"
 	case strings.ContainsRune("@`%", line[mark.Column-1]):
@@ -153,7 +153,7 @@ func checkUTF8(name string, data []byte) error {
 	return nil
 }
 
-// find returns the node at a path of names and indices; nil if there is none.
+// find returns the node at a path of names and indices; nil if it is missing.
 func find(n *yaml.Node, path []any) *yaml.Node {
 	for _, step := range path {
 		if n == nil {

@@ -152,11 +152,11 @@ var stateEchoed = check.Check{
 	},
 }
 
-// manyCalls is more often than a client starts a failed call anew.
+// manyCalls is how many calls of a tool are accepted: a client may repeat a failed call.
 const manyCalls = 3
 
-// startsAnew is the verdict for a client that begins the call again and again where a retry with nothing but the state
-// is due; nil for any other. It may do without a retry.
+// startsAnew returns the verdict for a client that calls the tool again and again, without the state, after results
+// that have only a state; nil for any other client. It need not retry after such a result.
 func startsAnew(e *evidence.Case) *check.Verdict {
 	var stuck []*request
 	for _, call := range e.Session.Calls[e.Case.ID] {

@@ -29,7 +29,7 @@ func gives(id any, key, members string) steps {
 
 func withState(state string) string { return `,"requestState":` + state }
 
-// startedAnew are so many calls of the tool, each with a result that has only a state.
+// startedAnew makes a number of calls of the tool. Each gets a result that has only a state.
 func startedAnew(calls int) steps {
 	return func(s *session) {
 		for n := 1; n <= calls; n++ {
