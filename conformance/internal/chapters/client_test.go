@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -270,6 +271,14 @@ func TestHowTheClientEnds(t *testing.T) {
 		one.Message,
 		"expected calls of all 3 tools of the session before the client ends with success, found 2",
 	)
+	atTheEnd := questionOf(t, server.V20251125)
+	tracetest.Right(atTheEnd)
+	atTheEnd.Marks(trace.MarkHandlerEnded, "")
+	atTheEnd.Trace.Header.Cases = append(atTheEnd.Trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: "barrier"})
+	atTheEnd.CaseID, atTheEnd.Call = harness.BarrierID, 0
+	atTheEnd.Calls()
+	require.Equal(t, badly+"it exited with status 1, after basic/question",
+		atTheEnd.Ends(tracetest.Died).Result("client/ends-cleanly").Message, "the barrier is no case that users know")
 	cut := questionOf(t, server.V20251125)
 	cut.Ended = true
 	got := cut.Result("client/ends-cleanly")

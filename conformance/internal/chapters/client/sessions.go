@@ -382,7 +382,7 @@ func whereItEnded(s *evidence.Session) string {
 	}
 	where := ", before it called any tool"
 	switch open, last := latest(s); {
-	case open != nil:
+	case open != nil && open.Case.ID != harness.BarrierID:
 		where = ", in the middle of " + open.Case.ID
 	case last != nil:
 		where = ", after " + last.Case.ID
@@ -394,14 +394,15 @@ func whereItEnded(s *evidence.Session) string {
 	return where
 }
 
-// latest returns the latest call that was open when the client ended, and the latest of all; nil for none.
+// latest returns the latest call that was open when the client ended, and the latest of all but the barrier's; nil for
+// none.
 func latest(s *evidence.Session) (open, last *evidence.Case) {
 	later := func(ev, than *evidence.Case) bool {
 		return than == nil || s.Order[ev.FirstCall] > s.Order[than.FirstCall]
 	}
 	for _, c := range s.Trace.Header.Cases {
 		for _, ev := range s.Calls[c.ID] {
-			if ev.Called && later(ev, last) {
+			if ev.Called && c.ID != harness.BarrierID && later(ev, last) {
 				last = ev
 			}
 			if ev.Called && !ev.Over && later(ev, open) {
