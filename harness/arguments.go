@@ -4,18 +4,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// arguments replaces the placeholders. If nothing says where the server is, it appends the URL: clients written for the
-// official suite look for it in the last argument.
+// arguments replaces the placeholders. {server-args} as an argument of its own becomes one for each word. If nothing
+// says where the server is, it appends the URL: clients written for the official suite look for it in the last
+// argument.
 func (c *Client) arguments(env *Env, p place) []string {
 	places := env.places(p)
-	filled := slices.Clone(c.argv[1:])
-	for i := range filled {
-		filled[i] = places(filled[i])
+	var filled []string
+	for _, arg := range c.argv[1:] {
+		if arg == argsPlace && env.Server != nil {
+			filled = append(filled, env.Server[1:]...)
+		} else {
+			filled = append(filled, places(arg))
+		}
 	}
 	if env.Server == nil && !mentions(c.texts(), urlPlace) && !mentions(c.argv, configPlace) {
 		filled = append(filled, env.URL)

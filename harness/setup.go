@@ -68,7 +68,7 @@ const (
 	promptPlace  = "{prompt}"         // the task for a host with a conversation of its own
 	commandPlace = "{server-command}" // the command that launches the server over stdio, quoted for a shell
 	programPlace = "{server-program}" // its first word
-	argsPlace    = "{server-args}"    // its other words, as a JSON array
+	argsPlace    = "{server-args}"    // its other words, as a JSON array; as an argument of its own, one for each
 	keyPlace     = "{key}"            // the key for the model
 	homePlace    = "{home}"           // the home folder of the client
 	toolPlace    = "{tool}"           // in the input: each tool
