@@ -42,29 +42,33 @@ func (s *Suite) ofGateway(rs *report.Results, traces []*trace.Trace) *report.Res
 }
 
 // addAlone adds the results of a gateway that sessions of their own show: with several clients, with large messages,
-// and, in a run of all scenarios, with a slow answer, which waits beside the others.
-func (s *Suite) addAlone(ctx context.Context, rs *report.Results) error {
+// and, in a run of all scenarios, with a slow answer, which waits beside the others. It returns their traces, but for
+// those of large messages.
+func (s *Suite) addAlone(ctx context.Context, rs *report.Results) ([]*trace.Trace, error) {
 	revisions := revisionsOf(rs)
 	slow, errs := make([]*report.Result, len(revisions)), make([]error, len(revisions))
+	waits := make([]*trace.Trace, len(revisions))
 	var waiting sync.WaitGroup
 	for i, revision := range revisions {
 		if s.Only != nil {
 			break
 		}
 		waiting.Go(func() {
-			slow[i], errs[i] = s.alone(ctx, thatTakes(slowAnswer, largeLimit), server.Revision(revision))
+			slow[i], waits[i], errs[i] = s.alone(ctx, thatTakes(slowAnswer, largeLimit), server.Revision(revision))
 		})
 	}
 	var results []*report.Result
+	var traces []*trace.Trace
 	for _, revision := range revisions {
-		clients, err := s.together(ctx, server.Revision(revision))
+		clients, sessions, err := s.together(ctx, server.Revision(revision))
 		results, errs = append(results, clients), append(errs, err)
-		for _, call := range []loneCall{ofFiveMegabytes(largeLimit), thatDies(dyingLimit)} {
-			r, err := s.alone(ctx, call, server.Revision(revision))
-			results, errs = append(results, r), append(errs, err)
-		}
+		large, _, errLarge := s.alone(ctx, ofFiveMegabytes(largeLimit), server.Revision(revision))
+		dies, death, errDies := s.alone(ctx, thatDies(dyingLimit), server.Revision(revision))
+		results, errs = append(results, large, dies), append(errs, errLarge, errDies)
+		traces = append(append(traces, sessions...), death)
 	}
 	waiting.Wait()
+	traces = slices.DeleteFunc(append(traces, waits...), func(t *trace.Trace) bool { return t == nil })
 	for _, r := range slices.Concat(results, slow) {
 		if r != nil {
 			rs.Results = append(rs.Results, *r)
@@ -72,20 +76,24 @@ func (s *Suite) addAlone(ctx context.Context, rs *report.Results) error {
 	}
 	advise(rs.Results)
 	rs.Count()
-	return errors.Join(errs...)
+	return traces, errors.Join(errs...)
 }
 
 // anyCase returns a result with a case that a run can select. Sessions of their own belong to no case: a run of any
 // case plays them, except for the slow answer.
 func anyCase(r *report.Result) *report.Result {
-	alone := r.Check == gatewayClients || r.Check == gatewayLarge
-	if r.Scenario != gatewayScenario || !alone && r.Case != gatewayScenario+"/"+gatewayUnusual {
+	if !isOfGateway(r.Case) {
 		return r
 	}
 	one := *r
-	one.Case = "basic/question"
+	if one.Case = "basic/question"; r.Check == gatewaySlow {
+		one.Case = ""
+	}
 	return &one
 }
+
+// isOfGateway reports whether a case is of a session that is only for gateways. No run of a client has it.
+func isOfGateway(caseID string) bool { return strings.HasPrefix(caseID, gatewayScenario+"/") }
 
 // judgeGateway returns the results of a gateway: those of a run through it, less what is not its doing. direct are the
 // results of the same client without it, and traces those of the run through it.
@@ -182,6 +190,10 @@ func (g *gatewayJudge) judge(r report.Result) report.Result {
 		}
 	case report.Pass:
 		return g.worse(r)
+	case report.NotApplicable, report.Unsupported:
+		if r.Verdict == report.NotObserved || r.Verdict == report.Unsupported {
+			return notJudged(r, "does not apply without the gateway, either: "+before.Message)
+		}
 	}
 	return r
 }

@@ -51,26 +51,29 @@ const longestWait = 2 * time.Second
 
 // together plays several clients at once through a gateway that listens, in each order of connecting. Nil for a gateway
 // that each client launches for itself.
-func (s *Suite) together(ctx context.Context, revision server.Revision) (*report.Result, error) {
+func (s *Suite) together(ctx context.Context, revision server.Revision) (*report.Result, []*trace.Trace, error) {
 	var sessions []*atOnce
+	var traces []*trace.Trace
 	samples := 0
 	for _, order := range orders {
 		o := newAtOnce(order, longestWait)
 		through, ok := s.Client.Through(o.run)
 		if !ok || !strings.HasPrefix(s.Client.Pair(), "HTTP") {
-			return nil, nil
+			return nil, nil, nil
 		}
 		var cases []harness.Case
 		for _, name := range order {
 			cases = append(cases, harness.Case{ID: gatewayScenario + "/" + name, Handler: o.handler(name)})
 		}
-		if _, err := s.playAlone(ctx, through, revision, cases); err != nil {
-			return nil, err
+		t, err := s.playAlone(ctx, through, revision, cases)
+		if err != nil {
+			return nil, traces, err
 		}
+		traces = append(traces, t)
 		sessions = append(sessions, o)
 		samples += o.samples()
 	}
-	return judgeTogether(revision, sessions, samples), nil
+	return judgeTogether(revision, sessions, samples), traces, nil
 }
 
 // judgeTogether says what went wrong in the first of the sessions. Samples is how many clients the server could ask.
@@ -201,11 +204,14 @@ func (o *atOnce) judge(revision server.Revision, samples int) *report.Result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	connected := strings.Join(o.order, ", ")
+	name := ""
 	fail := func(verdict report.Verdict, format string, args ...any) *report.Result {
-		return gatewayResult(gatewayClients, revision, verdict,
+		r := gatewayResult(gatewayClients, revision, verdict,
 			fmt.Sprintf(format, args...)+"; the clients connected in the order "+connected)
+		r.Case = gatewayScenario + "/" + name
+		return r
 	}
-	for _, name := range o.order {
+	for _, name = range o.order {
 		s := o.seen[name]
 		switch {
 		case s == nil:

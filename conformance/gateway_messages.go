@@ -287,7 +287,8 @@ func judgeDelivered(l *legs, j *legJudge) {
 			if sent.other != nil && sameRequest(sent, r) {
 				text := fmt.Sprintf("expected the sampling request %s once at the client, found it twice: with the ids %s and %s",
 					sent.ID, sent.other.ID, r.ID)
-				j.add(&finding{"", text, []report.Evidence{shownMessage("client received", &r.legMessage, "")}})
+				j.add(&finding{"", text, []report.Evidence{shownMessage("server sent", &sent.legMessage, ""),
+					shownMessage("client received", &r.legMessage, "")}})
 				break
 			}
 		}
@@ -326,7 +327,8 @@ func judgeCancels(l *legs, j *legJudge) {
 			j.compared++
 			if other != nil {
 				j.add(&finding{"a wrong id", fmt.Sprintf("%s names %s there", what, jsonvalue.Part(other.Params, "requestId")),
-					[]report.Evidence{shownMessage("passed on", other, "params.requestId")}})
+					[]report.Evidence{shownMessage("sent", note, "params.requestId"),
+						shownMessage("passed on", other, "params.requestId")}})
 			} else if passed > 0 {
 				j.add(lost(what, way.name, note))
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // gatewayLarge: messages of 5 MB pass, or are refused with an error. gatewaySlow: so does an answer that takes time.
@@ -181,15 +182,20 @@ type loneCall interface {
 }
 
 // alone plays the call through the gateway. Nil for a client that is not a gateway.
-func (s *Suite) alone(ctx context.Context, l loneCall, revision server.Revision) (*report.Result, error) {
+func (s *Suite) alone(
+	ctx context.Context, l loneCall, revision server.Revision,
+) (*report.Result, *trace.Trace, error) {
 	through, ok := s.Client.Through(l.run)
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
 	name, limit := l.session()
 	one := harness.Case{ID: gatewayScenario + "/" + name, Handler: l.handle, Wait: limit}
-	if _, err := s.playAlone(ctx, through, revision, []harness.Case{one}); err != nil {
-		return nil, err
+	t, err := s.playAlone(ctx, through, revision, []harness.Case{one})
+	if err != nil {
+		return nil, nil, err
 	}
-	return l.judge(revision), nil
+	r := l.judge(revision)
+	r.Case = one.ID
+	return r, t, nil
 }

@@ -36,7 +36,8 @@ func judgeStreams(l *legs, j *legJudge) {
 		}
 		text := fmt.Sprintf("the sampling request %s: expected it on the response stream of its call, %s, found it %s", r.ID,
 			described(call), where)
-		j.add(&finding{"", text, []report.Evidence{shownMessage("client received", &r.other.legMessage, "")}})
+		j.add(&finding{"", text, []report.Evidence{shownMessage("server sent", &r.legMessage, ""),
+			shownMessage("client received", &r.other.legMessage, "")}})
 	}
 }
 

@@ -72,6 +72,9 @@ func TestAGatewayIsJudgedAgainstTheRunWithoutIt(t *testing.T) {
 		{report.Warn, report.NotObserved, report.Must, report.NotApplicable, ""},
 		{report.Info, report.Info, report.May, report.Info, ""},
 		{report.Info, report.NotObserved, report.May, report.NotApplicable, ""},
+		{report.NotApplicable, report.NotObserved, report.Must, report.NotApplicable, ""},
+		{report.NotApplicable, report.Unsupported, report.Must, report.NotApplicable, ""},
+		{report.Unsupported, report.Unsupported, report.Must, report.NotApplicable, ""},
 		{report.NotApplicable, report.Fail, report.Must, report.Fail, ""}, // such as a rule about what only the gateway does
 	} {
 		rs := conformance.JudgeGateway(oneResult(c.direct, c.level), oneResult(c.through, c.level), nil)

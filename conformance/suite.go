@@ -81,9 +81,11 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 		return s.ofGateway(rs, traces), traces, err
 	}
 	unusual, err := s.sayUnusual(ctx, revisionsOf(rs))
-	rs = s.ofGateway(rs, slices.Concat(traces, unusual))
-	if err == nil {
-		err = s.addAlone(ctx, rs)
+	traces = slices.Concat(traces, unusual)
+	if rs = s.ofGateway(rs, traces); err == nil {
+		var alone []*trace.Trace
+		alone, err = s.addAlone(ctx, rs)
+		traces = slices.Concat(traces, alone)
 		s.addReproduce(rs)
 	}
 	return rs, traces, err
@@ -121,7 +123,7 @@ func inOrder(traces []*trace.Trace, revisions []server.Revision, chosen *selecti
 		}
 		var own []*trace.Trace
 		for _, t := range traces {
-			if t.Header.Revision == string(revision) && len(t.Header.Cases) > 0 {
+			if t.Header.Revision == string(revision) && len(t.Header.Cases) > 0 && !isOfGateway(t.Header.Cases[0].ID) {
 				own = append(own, t)
 			}
 		}

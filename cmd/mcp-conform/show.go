@@ -55,11 +55,8 @@ func (c *showCommand) Run(ctx context.Context, s streams) error {
 	out, end := paged(s)
 	shown := 0
 	var wrong error
-	for i, file := range files {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		n, err := c.show(out, file, chosen)
+	for _, file := range files {
+		n, err := c.show(&after{out, shown > 0}, file, chosen)
 		shown, wrong = shown+n, errors.Join(wrong, err)
 	}
 	if err := end(); err != nil {
@@ -117,6 +114,22 @@ func fresh(before, now []byte) []byte {
 	return now
 }
 
+// after writes an empty line before the first of its output, if something was written before.
+type after struct {
+	io.Writer
+	separate bool
+}
+
+func (a *after) Write(p []byte) (int, error) {
+	if a.separate {
+		a.separate = false
+		if _, err := io.WriteString(a.Writer, "\n"); err != nil {
+			return 0, err
+		}
+	}
+	return a.Writer.Write(p)
+}
+
 // show writes one trace, event by event, and returns how many it showed.
 func (c *showCommand) show(out io.Writer, file string, chosen func(revision string) sequence.Options) (int, error) {
 	f, err := os.Open(file)
@@ -165,6 +178,9 @@ func (c *showCommand) findings() (func(revision string) sequence.Options, error)
 			if o.Case == "" {
 				o.Case = e.Case
 			}
+		}
+		if o.Case == "" && len(r.Evidence) == 0 {
+			o.Case = c.Check // nothing to show: no case has this name
 		}
 		options[r.Revision] = o
 	}

@@ -19,7 +19,8 @@ import (
 type Options struct {
 	// Bodies shows each message whole, up to a limit.
 	Bodies bool
-	// Case limits the sequence to the events of one case; "" for all.
+	// Case limits the sequence to the events of one case, with what passes beside them on the other side of a gateway; ""
+	// for all.
 	Case string
 	// Marked are the events to mark, such as those on which a verdict rests.
 	Marked map[trace.Ref]bool
@@ -40,6 +41,8 @@ type Writer struct {
 	options Options
 	current string
 	began   bool
+	header  trace.Header
+	beside  []shown           // what passed at the front of a gateway since the latest event of a case
 	chunks  map[int64]int     // of the model's answers, by exchange
 	methods map[string]string // of open requests, by sender and id
 	// Shown counts the events that were shown.
@@ -54,8 +57,11 @@ func New(out io.Writer, o Options) *Writer {
 // Add writes a part of a trace, as [trace.Scan] gives it.
 func (w *Writer) Add(part *trace.Trace) error {
 	if !w.began {
-		w.began = true
-		return w.header(&part.Header)
+		w.began, w.header = true, part.Header
+		if w.options.Case == "" {
+			return w.head()
+		}
+		return nil
 	}
 	for i := range part.Events {
 		if err := w.event(&part.Events[i]); err != nil {
@@ -69,7 +75,9 @@ func (w *Writer) Add(part *trace.Trace) error {
 	return nil
 }
 
-func (w *Writer) header(h *trace.Header) error {
+// head writes what the trace is of.
+func (w *Writer) head() error {
+	h := &w.header
 	parts := []string{h.Revision}
 	for _, part := range []string{h.Client, h.Transport} {
 		if part != "" {
@@ -87,19 +95,53 @@ type line struct {
 	body             []byte
 }
 
+// shown is an event and its line, under the name of a case.
+type shown struct {
+	*line
+	event trace.Event
+	under string
+}
+
 func (w *Writer) event(e *trace.Event) error {
 	l := w.read(e)
-	if l == nil || w.options.Case != "" && e.Case != w.options.Case {
+	one := w.options.Case
+	switch {
+	case l == nil:
 		return nil
+	case one == "":
+		return w.write(&shown{l, *e, e.Case})
+	case e.Case == "" && e.Front != nil:
+		w.beside = append(w.beside, shown{l, *e, one})
+		return nil
+	case e.Case == one:
+		if w.Shown == 0 {
+			if err := w.head(); err != nil {
+				return err
+			}
+		}
+		for i := range w.beside {
+			if err := w.write(&w.beside[i]); err != nil {
+				return err
+			}
+		}
+		w.beside = nil
+		return w.write(&shown{l, *e, one})
+	case e.Case != "":
+		w.beside = nil
 	}
+	return nil
+}
+
+func (w *Writer) write(l *shown) error {
+	e := &l.event
 	var b bytes.Buffer
-	if w.Shown == 0 || e.Case != w.current {
-		name := e.Case
+	if w.Shown == 0 || l.under != w.current {
+		name := l.under
 		if name == "" {
 			name = "(the session)"
 		}
 		fmt.Fprintf(&b, "\n%s\n", name)
-		w.current = e.Case
+		w.current = l.under
 	}
 	w.Shown++
 	mark := " "

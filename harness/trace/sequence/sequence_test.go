@@ -35,6 +35,21 @@ func show(t testing.TB, o sequence.Options, tr *trace.Trace) string {
 	return out.String()
 }
 
+// A gateway's other side is shown beside the case during which its messages passed.
+func TestACaseIsShownWithWhatPassesAtTheFrontOfAGateway(t *testing.T) {
+	front := func(name string) trace.Event {
+		return trace.Event{Front: &trace.Frame{Dir: trace.FromClient, Raw: fmt.Appendf(nil, `{"method":%q}`, name)}}
+	}
+	of := func(id string) trace.Event { return trace.Event{Case: id, Mark: &trace.Mark{Name: "in " + id}} }
+	text := show(t, sequence.Options{Case: "basic/question"}, played(front("a"), of("basic/other"), front("b"),
+		of("basic/question"), trace.Event{Mark: &trace.Mark{Name: "session"}}, front("c"), of("basic/question"), front("d"),
+		of("basic/other"), front("e")))
+	require.Regexp(t, `(?s)^2025-11-25 .*\n\nbasic/question\n.* b\n.*in basic/question\n.* c\n.*in basic/question\n$`, text)
+	require.NotRegexp(t, ` [ade]\n|other|session`, text)
+	require.Empty(t, show(t, sequence.Options{Case: "basic/missing"}, played(of("basic/question"))),
+		"a trace without the case has no line")
+}
+
 func TestEachEventHasALine(t *testing.T) {
 	for want, e := range map[string]trace.Event{
 		"client → server  tools/call 3  {\"name\":\"x\"}": frame(trace.FromClient,
