@@ -136,8 +136,8 @@ func (c *Client) runGateway(ctx context.Context, env Env, grace time.Duration) (
 		listened := listens(otherAddress(), behind.port)
 		p = runFunction(ctx, c.run, front, grace)
 		p.Listened = listened
-		if p.Err != "" && door.odd() != "" {
-			p.Err += "; " + door.odd()
+		if odd := door.odd(); p.Err != "" && odd != "" {
+			p.Err += "; " + cmp.Or(door.older(ctx, c.gateway.path, "/sse"), odd)
 		}
 	}
 	g.end(grace)

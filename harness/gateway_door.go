@@ -1,14 +1,18 @@
 package harness
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // frontDoor sends the requests of a client to a gateway, with its headers, and notices answers that are not those of an
@@ -57,6 +61,41 @@ func (d *frontDoor) odd() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.first
+}
+
+// firstEvent is how much of a stream tells which transport it is of, and patience how long that may take.
+const (
+	firstEvent = 256
+	patience   = 2 * time.Second
+)
+
+// older says at which of the paths the gateway serves HTTP with SSE, which Streamable HTTP has replaced; "" for none.
+func (d *frontDoor) older(ctx context.Context, paths ...string) string {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, path := range paths {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.host+path, nil)
+		if err != nil {
+			continue
+		}
+		req.Header = d.header.Clone()
+		if req.Header == nil {
+			req.Header = http.Header{}
+		}
+		req.Header.Set("Accept", "text/event-stream")
+		resp, err := d.next.RoundTrip(req)
+		if err != nil {
+			continue
+		}
+		begin := make([]byte, firstEvent)
+		n, _ := io.ReadAtLeast(resp.Body, begin, len("event: endpoint")) // less is another answer
+		resp.Body.Close()
+		if bytes.HasPrefix(begin[:n], []byte("event: endpoint")) {
+			return "the gateway serves HTTP with SSE at " + path + ", the transport of 2024-11-05: tell it to serve " +
+				"Streamable HTTP, and use --path if that is not at /mcp"
+		}
+	}
+	return ""
 }
 
 // oddAnswer says what is wrong with an answer that no MCP endpoint gives, and what to do; "" for other answers.

@@ -79,6 +79,14 @@ func myGateway() error {
 		case bug == "html":
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>Welcome</html>")
+		case bug == "sse" && r.Method == http.MethodGet && r.URL.Path == "/sse":
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "event: endpoint\ndata: /message?session=1\n\n")
+		case bug == "sse":
+			http.NotFound(w, r)
+		case bug == "acknowledges" && r.Header.Get("Mcp-Session-Id") != "":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no such method"}}`)
 		case bug == "login" && r.Header.Get("X-Key") != "k=1":
 			w.WriteHeader(http.StatusUnauthorized)
 		case bug == "legacy" && r.Header.Get("Mcp-Method") != "":

@@ -134,10 +134,13 @@ func (s *session) send(m map[string]any) error {
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusAccepted {
-		return s.refused(resp)
+	switch {
+	case resp.StatusCode == http.StatusAccepted:
+		return nil
+	case resp.StatusCode/100 == 2:
+		return fmt.Errorf("expected HTTP 202 for a message that is not a request, found %w", readStatus(resp))
 	}
-	return nil
+	return s.refused(resp)
 }
 
 // take receives a message that is not a response, on the goroutine that reads, and returns the work that answers it.
