@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // wholeSession is the case whose session the rules about HTTP requests judge, from its first request to its last.
@@ -38,9 +39,9 @@ var endsSession = check.Check{
 			return check.Pass("the client ended its session")
 		}
 		v := check.Fail("expected a DELETE for every session, found none for %d of %d", len(open), len(e.Session.Issued))
-		for _, r := range e.Session.Requests {
-			if r.Method == "initialize" {
-				return v.At(evidence.Place{Ref: r.Ref, Label: r.Method})
+		for i := range e.Session.Trace.Events {
+			if f := e.Session.Trace.Events[i].Frame; f != nil && f.Dir == trace.ToClient && open[f.Session] {
+				return v.At(evidence.Place{Ref: e.Session.Trace.Events[i].Ref(), Label: "the session's first message"})
 			}
 		}
 		return v.At(evidence.Place{})
