@@ -28,7 +28,8 @@ func checkName(path, name string) *dialect.Error {
 }
 
 // checkTools leaves it to compatible servers how many tools they take, and of which types, such as OpenRouter's
-// openrouter:web_search and Groq's browser_search.
+// openrouter:web_search and Groq's browser_search. OpenAI takes an empty list for none, since 2025; some of those servers
+// refuse it.
 func checkTools(q *request) *dialect.Error {
 	if !q.style.isOpenAI {
 		return codecs.Each(q.tools, func(t *tool) *dialect.Error {
@@ -39,8 +40,6 @@ func checkTools(q *request) *dialect.Error {
 		})
 	}
 	switch {
-	case q.Has("tools") && len(q.tools) == 0:
-		return emptyArray("tools")
 	case len(q.tools) > maxTools:
 		return tooLong("tools", "array", "an", maxTools, len(q.tools))
 	case !q.Has("tools") && q.Has("parallel_tool_calls"):
