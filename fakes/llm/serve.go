@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -32,7 +33,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	tooLarge := err != nil && errors.As(err, new(*http.MaxBytesError))
 	var req *Request
 	if routingError != nil {
-		x.Refused, refusal = routingError.text, routingError.answer()
+		refusal = routingError.answer()
+		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // which is only tried before HTTP
+			x.Refused = routingError.text
+		}
 	} else {
 		x.Dialect, x.SideRequest = to.Name(), to.side != nil
 		var refused *Error
@@ -45,7 +49,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case err != nil && !tooLarge:
 		s.end(x, dialect.Answer{}, hungUp)
 		panic(http.ErrAbortHandler) // nobody waits for an answer
-	case x.Refused != "":
+	case routingError != nil || x.Refused != "":
 		s.send(w, r, x, outcome{Answer: refusal})
 	case x.SideRequest:
 		s.send(w, r, x, outcome{Answer: to.side.AnswerSideRequest(r, body)})

@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,22 @@ func TestRefusalsPassIfAllowed(t *testing.T) {
 	tb.end()
 	require.Equal(t, []string{
 		`log: model request 1, POST /v1/chat/completions, was refused with 400: you must provide a model parameter`}, tb.said)
+}
+
+// Some SDKs try a WebSocket first, and use HTTP if there is none.
+func TestAnAttemptAtAWebSocketIsNoRefusal(t *testing.T) {
+	var tb fakeTB
+	s := New(&tb)
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v1/responses", nil)
+	req.RequestURI = ""
+	req.Header.Set("Connection", "Upgrade")
+	req.Header.Set("Upgrade", "websocket")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
+	tb.end()
+	require.Empty(t, tb.said)
 }
 
 func TestNewLogsARuleThatAnswersMoreThan100Times(t *testing.T) {

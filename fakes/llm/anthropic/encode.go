@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -27,6 +28,21 @@ func (messages) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answe
 	}
 	addLimits(a.Header)
 	return a
+}
+
+// withThinking begins content with thinking where that is enabled: the model thinks at the begin of its turn, and the
+// provider refuses a turn without it.
+func withThinking(req *dialect.Request, content []dialect.Block) []dialect.Block {
+	var kind string
+	if json.Unmarshal(jsonvalue.Part(req.Body, "thinking.type"), &kind) != nil || kind != "enabled" {
+		return content
+	}
+	last := req.Messages[len(req.Messages)-1] // a decoded request has one
+	inTurn := slices.ContainsFunc(last.Content, func(b dialect.Block) bool { return b.Type == dialect.ToolResult })
+	if inTurn || len(content) == 0 || content[0].Type == dialect.Thinking || content[0].Type == dialect.Other {
+		return content
+	}
+	return slices.Insert(slices.Clone(content), 0, dialect.Block{Type: dialect.Thinking, Text: "Let me think."})
 }
 
 type answer struct {
@@ -57,7 +73,7 @@ func newMessage(req *dialect.Request, reply *dialect.Reply) *answer {
 		m.end.sequence = req.StopSequences[0]
 	}
 	size := 0
-	for i, b := range reply.Content {
+	for i, b := range withThinking(req, reply.Content) {
 		switch {
 		case b.Type == dialect.ToolUse && b.ID == "":
 			b.ID = dialect.GenerateID("toolu_01", 22, reply.Serial, i)

@@ -167,6 +167,40 @@ func TestPlainAnswerBlocks(t *testing.T) {
 	require.Empty(t, plain(t, dialect.Reply{}).Content)
 }
 
+// The provider refuses an open turn that does not begin with thinking.
+func TestAnAnswerBeginsWithThinkingWhereThatIsEnabled(t *testing.T) {
+	const enabled = `,"thinking":{"type":"enabled","budget_tokens":1024}`
+	call := asks("add", `{}`)
+	thought := dialect.Block{Type: dialect.Thinking, Text: "hm", Signature: "Er=="}
+	hidden := dialect.Block{Type: dialect.Other, Raw: []byte(redacted)}
+	history := user + `,{"role":"assistant","content":[` + thinking + `,{"type":"tool_use","id":"u","name":"add","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"u"}]}`
+	for name, c := range map[string]struct {
+		messages, more string
+		reply          []dialect.Block
+		want           []string
+	}{
+		"a call":            {user, enabled, []dialect.Block{call}, []string{"thinking", "tool_use"}},
+		"a text":            {user, enabled, []dialect.Block{says("hi")}, []string{"thinking", "text"}},
+		"scripted thinking": {user, enabled, []dialect.Block{thought, call}, []string{"thinking", "tool_use"}},
+		"redacted thinking": {user, enabled, []dialect.Block{hidden, call}, []string{"redacted_thinking", "tool_use"}},
+		"nothing":           {user, enabled, nil, nil},
+		"after results":     {history, enabled, []dialect.Block{says("hi")}, []string{"text"}},
+		"adaptive":          {user, `,"thinking":{"type":"adaptive"}`, []dialect.Block{call}, []string{"tool_use"}},
+		"not asked for":     {user, "", []dialect.Block{call}, []string{"tool_use"}},
+	} {
+		var m struct{ Content []struct{ Type, Signature string } }
+		req := decode(t, body(c.messages, c.more))
+		require.NoError(t, json.Unmarshal([]byte(join(Messages.Encode(req, &dialect.Reply{Content: c.reply}))), &m))
+		var kinds []string
+		for _, b := range m.Content {
+			kinds = append(kinds, b.Type)
+			require.Equal(t, b.Type == "thinking", b.Signature != "", name)
+		}
+		require.Equal(t, c.want, kinds, name)
+	}
+}
+
 func TestIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
