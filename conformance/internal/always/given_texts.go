@@ -20,8 +20,10 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 		f = framed
 	}
 	sent := c.rest(want)
+	asText := map[string]string{} // what media are, by path
 	for i := range sent {
 		if b := &sent[i]; c.cannotTake(b.Type) {
+			asText[b.Path] = describe(b)
 			b.Type, b.Text, f = dialect.Text, base64.StdEncoding.EncodeToString(b.Data), anything
 		}
 	}
@@ -42,12 +44,18 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 	}
 	for i := range sentTexts {
 		at := own{o.before && i == 0, o.beside, o.behind && (free || i == len(sentTexts)-1)}
-		if d := compareTexts(sentTexts[i], givenTexts[i], f, at); d != nil {
-			if f == anything {
-				d.kind = lostMedia
-			}
-			return d
+		d := compareTexts(sentTexts[i], givenTexts[i], f, at)
+		if d == nil {
+			continue
 		}
+		isMedium := func(b item) bool { return asText[b.Path] != "" }
+		lost := slices.IndexFunc(sentTexts[i], isMedium)
+		texts := slices.DeleteFunc(slices.Clone(sentTexts[i]), isMedium)
+		if lost >= 0 && compareTexts(texts, givenTexts[i], f, at) == nil {
+			b := &sentTexts[i][lost]
+			return lostMedia.found(asText[b.Path], "none").at(b.Path, "")
+		}
+		return d
 	}
 	return nil
 }
