@@ -365,7 +365,7 @@ var faults = []given{
 				`ole":"user"}`,
 			``,
 		}},
-	{name: "audio is lost", kind: "lost-media", path: `expected audio of type audio/x-wav, 6 bytes in the model `+
+	{name: "audio is lost", kind: "lost-media", path: `expected audio of type audio/x-wav, 6 bytes in the model ` +
 		`request, found none`, params: audioTalk, dialect: anthropic, edits: edits{
 		`{"model":"c","max_tokens":9,"messages":[{"role":"user","content":"audio"}]}`,
 	}},

@@ -20,12 +20,9 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 		f = framed
 	}
 	sent := c.rest(want)
-	asText := map[string]string{} // what media are, by path
-	for i := range sent {
-		if b := &sent[i]; c.cannotTake(b.Type) {
-			asText[b.Path] = describe(b)
-			b.Type, b.Text, f = dialect.Text, base64.StdEncoding.EncodeToString(b.Data), anything
-		}
+	asText := c.mediaAsText(sent)
+	if len(asText) > 0 {
+		f = anything
 	}
 	given := slices.DeleteFunc(c.rest(got), func(b item) bool { return c.shown[b.Path] })
 	free := c.form.BareImages || len(sent)-len(only(sent, dialect.Text)) == 1
@@ -44,20 +41,36 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 	}
 	for i := range sentTexts {
 		at := own{o.before && i == 0, o.beside, o.behind && (free || i == len(sentTexts)-1)}
-		d := compareTexts(sentTexts[i], givenTexts[i], f, at)
-		if d == nil {
-			continue
+		if d := compareTexts(sentTexts[i], givenTexts[i], f, at); d != nil {
+			if medium := onlyMissing(asText, sentTexts[i], givenTexts[i], f, at); medium != nil {
+				return medium
+			}
+			return d
 		}
-		isMedium := func(b item) bool { return asText[b.Path] != "" }
-		lost := slices.IndexFunc(sentTexts[i], isMedium)
-		texts := slices.DeleteFunc(slices.Clone(sentTexts[i]), isMedium)
-		if lost >= 0 && compareTexts(texts, givenTexts[i], f, at) == nil {
-			b := &sentTexts[i][lost]
-			return lostMedia.found(asText[b.Path], "none").at(b.Path, "")
-		}
-		return d
 	}
 	return nil
+}
+
+// mediaAsText makes texts of the media that the model cannot take. It returns what they were, by path.
+func (c *comparison) mediaAsText(sent []item) map[string]string {
+	were := map[string]string{}
+	for i := range sent {
+		if b := &sent[i]; c.cannotTake(b.Type) {
+			were[b.Path] = describe(b)
+			b.Type, b.Text = dialect.Text, base64.StdEncoding.EncodeToString(b.Data)
+		}
+	}
+	return were
+}
+
+// onlyMissing returns the difference for the first medium as text, if the texts are the same without those; nil if not.
+func onlyMissing(asText map[string]string, sent, given []item, f framing, o own) *difference {
+	isMedium := func(b item) bool { return asText[b.Path] != "" }
+	first := slices.IndexFunc(sent, isMedium)
+	if first < 0 || compareTexts(slices.DeleteFunc(slices.Clone(sent), isMedium), given, f, o) != nil {
+		return nil
+	}
+	return lostMedia.found(asText[sent[first].Path], "none").at(sent[first].Path, "")
 }
 
 func (c *comparison) rest(t *turn) []item {

@@ -173,8 +173,8 @@ func TestAnAnswerBeginsWithThinkingWhereThatIsEnabled(t *testing.T) {
 	call := asks("add", `{}`)
 	thought := dialect.Block{Type: dialect.Thinking, Text: "hm", Signature: "Er=="}
 	hidden := dialect.Block{Type: dialect.Other, Raw: []byte(redacted)}
-	history := user + `,{"role":"assistant","content":[` + thinking + `,{"type":"tool_use","id":"u","name":"add","input":{}}]},` +
-		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"u"}]}`
+	history := user + `,{"role":"assistant","content":[` + thinking +
+		`,{"type":"tool_use","id":"u","name":"add","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u"}]}`
 	for name, c := range map[string]struct {
 		messages, more string
 		reply          []dialect.Block
@@ -189,7 +189,9 @@ func TestAnAnswerBeginsWithThinkingWhereThatIsEnabled(t *testing.T) {
 		"adaptive":          {user, `,"thinking":{"type":"adaptive"}`, []dialect.Block{call}, []string{"tool_use"}},
 		"not asked for":     {user, "", []dialect.Block{call}, []string{"tool_use"}},
 	} {
-		var m struct{ Content []struct{ Type, Signature string } }
+		var m struct {
+			Content []struct{ Type, Signature string }
+		}
 		req := decode(t, body(c.messages, c.more))
 		require.NoError(t, json.Unmarshal([]byte(join(Messages.Encode(req, &dialect.Reply{Content: c.reply}))), &m))
 		var kinds []string
