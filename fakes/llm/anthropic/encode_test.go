@@ -174,7 +174,8 @@ func TestAnAnswerBeginsWithThinkingWhereThatIsEnabled(t *testing.T) {
 	thought := dialect.Block{Type: dialect.Thinking, Text: "hm", Signature: "Er=="}
 	hidden := dialect.Block{Type: dialect.Other, Raw: []byte(redacted)}
 	history := user + `,{"role":"assistant","content":[` + thinking +
-		`,{"type":"tool_use","id":"u","name":"add","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u"}]}`
+		`,{"type":"tool_use","id":"u","name":"add","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"u"}]}`
 	for name, c := range map[string]struct {
 		messages, more string
 		reply          []dialect.Block
