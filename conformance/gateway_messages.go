@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -56,9 +58,15 @@ type legJudge struct {
 	trace    *trace.Trace
 	compared int // messages
 	found    []*finding
+	in       map[*finding]*trace.Trace // the session of each
 }
 
-func (j *legJudge) add(f *finding) { j.found = append(j.found, f) }
+func (j *legJudge) add(f *finding) {
+	if j.in == nil {
+		j.in = map[*finding]*trace.Trace{}
+	}
+	j.found, j.in[f] = append(j.found, f), j.trace
+}
 
 // calm are the scenarios in which nothing breaks the session: there no message may be lost.
 var calm = jsonvalue.Set("basic tool-use parallel loop consent mrtr provider-errors client-loop gateway")
@@ -110,6 +118,7 @@ func judgeLegs(traces []*trace.Trace, revision string) []report.Result {
 		case len(found) > 0:
 			r.Verdict, r.Message, r.Evidence = report.Fail, found[0].text+others(found), found[0].evidence
 			r.Case = firstCase(r.Evidence)
+			r.Around = check.Around(evidence.Decode(judges[i].in[found[0]]), r.Evidence)
 		case judges[i].compared == 0:
 			r.Verdict, r.Message = report.NotApplicable, "no such message passed"
 		}

@@ -199,7 +199,7 @@ type Step struct {
 	// Case and Seq name the event in the trace.
 	Case string `json:"case,omitempty"`
 	Seq  int64  `json:"seq"`
-	// From and To are server, client or model; To is empty for an event that is not a message.
+	// From and To are server, gateway, client or model; To is empty for an event that is not a message.
 	From string `json:"from"`
 	To   string `json:"to,omitempty"`
 	// Says is the step in a few words.

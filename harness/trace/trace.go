@@ -8,6 +8,7 @@ package trace
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -94,6 +95,11 @@ func (t *Trace) For(caseID string) *Trace {
 		}
 	}
 	return part
+}
+
+// HasFront reports whether the session was through a gateway, so that there are messages of its front.
+func (t *Trace) HasFront() bool {
+	return slices.ContainsFunc(t.Events, func(e Event) bool { return e.Front != nil })
 }
 
 // Find returns the event that ref names, as a pointer into the trace, or nil.

@@ -17,16 +17,15 @@ const (
 	mostMarks   = 2
 )
 
-// around returns the steps of the exchange just before and after the evidence, with the places of the evidence marked
-// in them. All are of the case of the first piece of evidence.
-func around(s *evidence.Session, shown []report.Evidence) []report.Step {
+// Around returns the steps of the exchange just before and after the evidence, with the places of the evidence marked
+// in them. All are of the case of the first piece of evidence, or passed beside it at the front of a gateway.
+func Around(s *evidence.Session, shown []report.Evidence) []report.Step {
 	caseID, marked := markedEvents(s, shown)
 	var lines []*trace.Event // Described only where they are near: a client may flood.
 	near := map[int]bool{}
-	for i := range s.Trace.Events {
-		e := &s.Trace.Events[i]
+	for _, e := range eventsOf(s.Trace, caseID) {
 		_, isEvidence := marked[e.Ref()]
-		if e.Case != caseID || !isEvidence && !worthALine(e) {
+		if !isEvidence && !worthALine(e) {
 			continue
 		}
 		if isEvidence {
@@ -51,18 +50,38 @@ func around(s *evidence.Session, shown []report.Evidence) []report.Step {
 	return steps
 }
 
-// markedEvents returns the case of the first piece of evidence, and the paths of all evidence of that case by event.
+// eventsOf returns the events of a case, and what passed between them at the front of a gateway while no other case had
+// an event.
+func eventsOf(t *trace.Trace, caseID string) []*trace.Event {
+	var of, beside []*trace.Event
+	for i := range t.Events {
+		switch e := &t.Events[i]; {
+		case e.Case == caseID:
+			of, beside = append(append(of, beside...), e), nil
+		case e.Front != nil:
+			beside = append(beside, e)
+		case e.Case != "":
+			beside = nil
+		}
+	}
+	return of
+}
+
+// markedEvents returns the case of the first piece of evidence, and the paths of all evidence of that case, or at the
+// front of a gateway, by event.
 func markedEvents(s *evidence.Session, shown []report.Evidence) (caseID string, marked map[trace.Ref][]string) {
 	marked = map[trace.Ref][]string{}
+	known := false
 	for _, one := range shown {
 		ref := trace.Ref{Case: one.Case, Seq: one.Seq}
-		if s.Trace.Find(ref) == nil {
+		e := s.Trace.Find(ref)
+		if e == nil {
 			continue
 		}
-		if len(marked) == 0 {
-			caseID = one.Case
+		if !known && e.Front == nil {
+			caseID, known = one.Case, true
 		}
-		if one.Case == caseID && (one.Path != "" || marked[ref] == nil) {
+		if (one.Case == caseID || e.Front != nil) && (one.Path != "" || marked[ref] == nil) {
 			marked[ref] = append(marked[ref], one.Path)
 		}
 	}
@@ -75,6 +94,8 @@ func excerpts(e *trace.Event, paths []string) []report.Excerpt {
 	switch {
 	case e.Frame != nil:
 		raw = e.Frame.Raw
+	case e.Front != nil:
+		raw = e.Front.Raw
 	case e.Request != nil:
 		raw = e.Request.Body
 	}

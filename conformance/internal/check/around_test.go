@@ -82,6 +82,26 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 	}
 }
 
+// Through a gateway, what passed at its front while the case ran is told, too.
+func TestAFailureTellsWhatPassedAtTheFrontOfAGateway(t *testing.T) {
+	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
+	front := func(dir trace.Direction, name string) {
+		s.Add("", trace.Event{Front: &trace.Frame{Dir: dir, Raw: fmt.Appendf(nil, `{"id":5,"method":%q}`, name)}})
+	}
+	front(trace.FromClient, "tools/call")
+	s.Add("barrier", trace.Event{Mark: &trace.Mark{Name: trace.MarkOutcome}}) // what was before is not of the case
+	front(trace.ToClient, "sampling/createMessage")
+	s.Asks(tracetest.Asking(story.Question))
+	front(trace.FromClient, "ping")
+	s.Refuses(-32603, "the model failed")
+	require.Equal(t, []string{
+		"gateway > client: sampling/createMessage, id 5",
+		"* server > gateway: sampling/createMessage, id 1001",
+		"client > gateway: ping, id 5",
+		"gateway > server: error response -32603, id 1001: the model failed",
+	}, told(s.Result("basic/answered")))
+}
+
 func TestWhatPassesTellsNothingMore(t *testing.T) {
 	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native,
 		"basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).

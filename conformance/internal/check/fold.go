@@ -90,9 +90,9 @@ func (v *caseVerdict) finding(c *Check, revision server.Revision) report.Finding
 		if a := v.advice; a != nil && a.differs {
 			f.Requirement = firstOf(a.statements, revision)
 		}
-		f.Around = around(v.on.Session, f.Evidence)
+		f.Around = Around(v.on.Session, f.Evidence)
 	case report.NotObserved:
-		f.Around = around(v.on.Session, f.Evidence)
+		f.Around = Around(v.on.Session, f.Evidence)
 	}
 	return f
 }

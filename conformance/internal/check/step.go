@@ -10,11 +10,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// The parties on the two wires.
+// The parties on the wires.
 const (
-	theServer = "server"
-	theClient = "client"
-	theModel  = "model"
+	theServer  = "server"
+	theGateway = "gateway"
+	theClient  = "client"
+	theModel   = "model"
 )
 
 func worthALine(e *trace.Event) bool {
@@ -24,18 +25,22 @@ func worthALine(e *trace.Event) bool {
 	case e.Mark != nil:
 		return describeMark(e.Mark) != ""
 	}
-	return e.Frame != nil || e.Request != nil || e.End != nil
+	return e.Frame != nil || e.Front != nil || e.Request != nil || e.End != nil
 }
 
 // describe describes an event in a few words.
 func describe(s *evidence.Session, e *trace.Event) report.Step {
 	step := report.Step{Case: e.Case, Seq: e.Seq}
 	switch {
+	case e.Front != nil:
+		step.From, step.To = directed(e.Front, theClient, theGateway)
+		step.Text = DescribeFrame(e.Front)
 	case e.Frame != nil:
-		step.From, step.To = theServer, theClient
-		if e.Frame.Dir == trace.FromClient {
-			step.From, step.To = theClient, theServer
+		client := theClient
+		if s.Trace.HasFront() {
+			client = theGateway
 		}
+		step.From, step.To = directed(e.Frame, client, theServer)
 		step.Text = DescribeFrame(e.Frame)
 		if e.Frame.Dir == trace.FromClient && s.Order[e.Ref()] > s.Stopped {
 			step.Text += ", because the harness ended the client"
@@ -56,6 +61,13 @@ func describe(s *evidence.Session, e *trace.Event) report.Step {
 		}
 	}
 	return step
+}
+
+func directed(f *trace.Frame, client, server string) (from, to string) {
+	if f.Dir == trace.FromClient {
+		return client, server
+	}
+	return server, client
 }
 
 // describeMark describes a mark; "" for one that is not worth a line.

@@ -30,15 +30,17 @@ func (messages) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answe
 	return a
 }
 
-// withThinking begins content with thinking where that is enabled: the model thinks at the begin of its turn, and the
-// provider refuses a turn without it.
+// withThinking begins content with thinking where that is enabled: the model thinks at the beginning of its turn, and
+// the provider refuses a turn without it.
 func withThinking(req *dialect.Request, content []dialect.Block) []dialect.Block {
 	var kind string
 	if json.Unmarshal(jsonvalue.Part(req.Body, "thinking.type"), &kind) != nil || kind != "enabled" {
 		return content
 	}
-	last := req.Messages[len(req.Messages)-1] // a decoded request has one
-	inTurn := slices.ContainsFunc(last.Content, func(b dialect.Block) bool { return b.Type == dialect.ToolResult })
+	inTurn := false
+	for _, m := range req.Messages[max(0, len(req.Messages)-1):] {
+		inTurn = slices.ContainsFunc(m.Content, func(b dialect.Block) bool { return b.Type == dialect.ToolResult })
+	}
 	if inTurn || len(content) == 0 || content[0].Type == dialect.Thinking || content[0].Type == dialect.Other {
 		return content
 	}

@@ -178,7 +178,7 @@ func (d *pageData) addFindings(column, check int, r *report.Result, found events
 		f := finding{Column: column, Check: check, Cell: letterOf(one), Result: one}
 		for _, s := range one.Around {
 			message := -1
-			if text := found.of(r.Revision, s); text != "" {
+			if text := found.of(r.Revision, one.Around, s); text != "" {
 				message = d.text(text)
 			}
 			f.Steps = append(f.Steps, stepData{s, message})

@@ -99,6 +99,24 @@ func TestAPageHasEveryResultAndTheMessagesOfItsFindings(t *testing.T) {
 		"the last one is an event of another revision")
 }
 
+// The session's own events have the same numbers in each session.
+func TestAStepAtTheFrontOfAGatewayHasItsMessage(t *testing.T) {
+	session := func(caseID, text string) *trace.Trace {
+		front := &trace.Frame{Dir: trace.ToClient, Raw: trace.Bytes(text)}
+		back := &trace.Frame{Dir: trace.FromClient, Raw: trace.Bytes(`{"id":9}`)}
+		return &trace.Trace{Header: trace.Header{Revision: "2025-11-25"}, Events: []trace.Event{
+			{Seq: 1, Front: front}, {Case: caseID, Seq: 1, Frame: back}}}
+	}
+	rs := &report.Results{Results: []report.Result{{Scenario: "gateway", Check: "requests", Revision: "2025-11-25",
+		Verdict: report.Fail, Around: []report.Step{{Seq: 1, From: "gateway", To: "client", Text: "front"},
+			{Case: "gateway/unusual", Seq: 1, From: "gateway", To: "server", Text: "back"}}}}}
+	d := decode(t, html.Encode([]html.Run{{Results: rs, Traces: []*trace.Trace{session("basic/question", `{"id":1}`),
+		session("gateway/unusual", `{"id":2}`)}}}, false))
+	steps := d.Findings[0].Around
+	require.Equal(t, `{"id":2}`, d.Texts[steps[0].Message])
+	require.Equal(t, `{"id":9}`, d.Texts[steps[1].Message])
+}
+
 func TestAMatrixAlignsTheChecksOfItsRuns(t *testing.T) {
 	one, two := run("one"), run("two")
 	two.Results.Results = append([]report.Result{

@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,13 +45,15 @@ func messages(run Run) eventsByPlace {
 	return all
 }
 
-// of returns the message of a step; "" if it is unknown, or if several events may be meant.
-func (all eventsByPlace) of(revision string, s report.Step) string {
-	var fitting []located
-	for _, e := range all[place{revision, trace.Ref{Case: s.Case, Seq: s.Seq}}] {
-		if e.from() == s.From {
-			fitting = append(fitting, e)
-		}
+// of returns the message of one of several steps; "" if it is unknown, or if several events may be meant. Other
+// sessions have events with the same numbers, but not those of all steps.
+func (all eventsByPlace) of(revision string, steps []report.Step, s report.Step) string {
+	fitting := all.fitting(revision, s)
+	for _, other := range steps {
+		beside := all.fitting(revision, other)
+		fitting = slices.DeleteFunc(fitting, func(e located) bool {
+			return len(beside) > 0 && !slices.ContainsFunc(beside, func(o located) bool { return o.Trace == e.Trace })
+		})
 	}
 	if len(fitting) != 1 {
 		return ""
@@ -66,10 +69,22 @@ func (all eventsByPlace) of(revision string, s report.Step) string {
 	return text
 }
 
+func (all eventsByPlace) fitting(revision string, s report.Step) []located {
+	var fitting []located
+	for _, e := range all[place{revision, trace.Ref{Case: s.Case, Seq: s.Seq}}] {
+		if e.from() == s.From {
+			fitting = append(fitting, e)
+		}
+	}
+	return fitting
+}
+
 func (e located) from() string {
 	switch {
 	case e.Frame != nil && e.Frame.Dir == trace.ToClient:
 		return "server"
+	case e.Front != nil && e.Front.Dir == trace.ToClient, e.Frame != nil && e.HasFront():
+		return "gateway"
 	case e.Chunk != nil || e.End != nil:
 		return "model"
 	}
@@ -81,6 +96,8 @@ func (e located) text() string {
 	switch {
 	case e.Frame != nil:
 		return string(e.Frame.Raw)
+	case e.Front != nil:
+		return string(e.Front.Raw)
 	case e.Request != nil:
 		return string(e.Request.Body)
 	case e.End != nil:

@@ -181,14 +181,16 @@ function message(step, f) {
   return [pretty(text, places(step, f)) || el("pre", { tabindex: 0 }, text)];
 }
 
-// picture is the sequence of messages: server, client, model.
+// picture is the sequence of messages: server, a gateway if there is one, client, model.
 function picture(f) {
-  const lanes = ["server", "client", "model"];
-  const box = el("div", { cls: "sequence" }, el("div", { cls: "lanes" }, ...lanes.map((l) => el("span", {}, el("span", {}, l)))));
-  let last = 0;
+  const gateway = (f.around || []).some((step) => step.from === "gateway" || step.to === "gateway");
+  const lanes = ["server", ...(gateway ? ["gateway"] : []), "client", "model"];
+  const box = el("div", { cls: gateway ? "sequence four" : "sequence" }, el("div", { cls: "lanes" }, ...lanes.map((l) => el("span", {}, el("span", {}, l)))));
+  const last = {}; // by case: the session's own messages have numbers of their own
   for (const step of f.around || []) {
-    if (last && step.seq > last + 40) box.append(el("div", { cls: "gap" }, "⋮"));
-    last = step.seq;
+    const of = step.case || "";
+    if (last[of] && step.seq > last[of] + 40) box.append(el("div", { cls: "gap" }, "⋮"));
+    last[of] = step.seq;
     const from = lanes.indexOf(step.from), to = lanes.indexOf(step.to);
     const arrow = from >= 0 && to >= 0 && from !== to;
     const at = arrow ? Math.min(from, to) * 2 + 2 : Math.max(from, 0) * 2 + 1;

@@ -68,7 +68,7 @@ func (w *Writer) Add(part *trace.Trace) error {
 			return err
 		}
 	}
-	if part.Cut && !w.options.Growing {
+	if part.Cut && !w.options.Growing && (w.options.Case == "" || w.Shown > 0) {
 		_, err := fmt.Fprintln(w.out, "\nThe end is missing: the tap was killed, or still records.")
 		return err
 	}
