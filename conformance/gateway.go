@@ -79,8 +79,8 @@ func (s *Suite) addAlone(ctx context.Context, rs *report.Results) ([]*trace.Trac
 	return traces, errors.Join(errs...)
 }
 
-// anyCase returns a result with a case that a run can select. Sessions of their own belong to no case: a run of any
-// case plays them, except for the slow answer.
+// anyCase returns a result with a case that a run can select. Nobody can select sessions that are only for gateways: a
+// run of any case plays them, except for the slow answer, which needs all.
 func anyCase(r *report.Result) *report.Result {
 	if !isOfGateway(r.Case) {
 		return r

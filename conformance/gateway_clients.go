@@ -234,7 +234,7 @@ func (o *atOnce) judge(revision server.Revision, samples int) *report.Result {
 	return gatewayResult(gatewayClients, revision, report.Pass, "")
 }
 
-// gatewayResult is a result that no trace shows.
+// gatewayResult is a result of a session of its own. It rests on what both sides saw, not on messages.
 func gatewayResult(check string, revision server.Revision, verdict report.Verdict, message string) *report.Result {
 	return &report.Result{Scenario: gatewayScenario, Check: check, Revision: string(revision),
 		Level: report.Robust, Verdict: verdict, Message: message, Evidence: []report.Evidence{}}

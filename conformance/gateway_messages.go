@@ -57,16 +57,16 @@ var legChecks = []struct {
 type legJudge struct {
 	trace    *trace.Trace
 	compared int // messages
-	found    []*finding
-	in       map[*finding]*trace.Trace // the session of each
+	found    []located
 }
 
-func (j *legJudge) add(f *finding) {
-	if j.in == nil {
-		j.in = map[*finding]*trace.Trace{}
-	}
-	j.found, j.in[f] = append(j.found, f), j.trace
+// located is a finding in the trace of its session.
+type located struct {
+	*finding
+	in *trace.Trace
 }
+
+func (j *legJudge) add(f *finding) { j.found = append(j.found, located{f, j.trace}) }
 
 // calm are the scenarios in which nothing breaks the session: there no message may be lost.
 var calm = jsonvalue.Set("basic tool-use parallel loop consent mrtr provider-errors client-loop gateway")
@@ -111,14 +111,14 @@ func judgeLegs(traces []*trace.Trace, revision string) []report.Result {
 		r := report.Result{Scenario: gatewayScenario, Check: c.id, Revision: revision, Level: report.Robust,
 			Verdict: report.Pass, Message: fmt.Sprintf("%s: %d compared", c.what, judges[i].compared)}
 		found := judges[i].found
-		slices.SortStableFunc(found, func(a, b *finding) int {
+		slices.SortStableFunc(found, func(a, b located) int {
 			return cmp.Or(strings.Compare(a.short, b.short), strings.Compare(a.text, b.text))
 		})
 		switch {
 		case len(found) > 0:
 			r.Verdict, r.Message, r.Evidence = report.Fail, found[0].text+others(found), found[0].evidence
 			r.Case = firstCase(r.Evidence)
-			r.Around = check.Around(evidence.Decode(judges[i].in[found[0]]), r.Evidence)
+			r.Around = check.Around(evidence.Decode(found[0].in), r.Evidence)
 		case judges[i].compared == 0:
 			r.Verdict, r.Message = report.NotApplicable, "no such message passed"
 		}
@@ -138,7 +138,7 @@ func firstCase(messages []report.Evidence) string {
 }
 
 // others names what else is wrong than the first finding.
-func others(found []*finding) string {
+func others(found []located) string {
 	var names []string
 	for _, f := range found[1:] {
 		if f.short != found[0].short && !slices.Contains(names, f.short) {

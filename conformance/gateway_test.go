@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -30,6 +31,23 @@ func TestASuiteWithDirectResultsJudgesAGateway(t *testing.T) {
 	through, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	require.True(t, has(through))
+}
+
+// The sessions that are only for gateways are in the saved traces, but no check of a client judges them.
+func TestSavedSessionsOfAGatewayAreNotJudged(t *testing.T) {
+	suite := conformance.Suite{Client: harness.InProcess(reference.Client(reference.Config{})),
+		Only: []string{"basic/question"}, Revisions: []server.Revision{server.V20251125}}
+	_, traces, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	want, err := suite.Judge(traces)
+	require.NoError(t, err)
+	crashed := *traces[0]
+	crashed.Header.Cases = []trace.Case{{ID: "gateway/unusual", Tool: "gateway-unusual"}}
+	crashed.Events = append(slices.Clone(crashed.Events),
+		trace.Event{Process: &trace.Process{State: trace.Ended, ExitCode: 1}})
+	got, err := suite.Judge(append(traces, &crashed))
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 }
 
 func TestAGatewayListensWhereItIsTold(t *testing.T) {

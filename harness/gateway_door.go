@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -38,9 +39,7 @@ func (d *frontDoor) RoundTrip(req *http.Request) (*http.Response, error) {
 		return d.next.RoundTrip(req)
 	}
 	req = req.Clone(req.Context())
-	for name, values := range d.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, d.header)
 	resp, err := d.recorded.RoundTrip(req)
 	if err == nil && req.Method == http.MethodPost {
 		d.note(req, resp)
@@ -78,10 +77,7 @@ func (d *frontDoor) older(ctx context.Context, paths ...string) string {
 		if err != nil {
 			continue
 		}
-		req.Header = d.header.Clone()
-		if req.Header == nil {
-			req.Header = http.Header{}
-		}
+		maps.Copy(req.Header, d.header)
 		req.Header.Set("Accept", "text/event-stream")
 		resp, err := d.next.RoundTrip(req)
 		if err != nil {

@@ -34,7 +34,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	var req *Request
 	if routingError != nil {
 		refusal = routingError.answer()
-		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // which is only tried before HTTP
+		triesWebSocket := strings.EqualFold(r.Header.Get("Upgrade"), "websocket") // before it falls back to HTTP
+		if !triesWebSocket || routingError.status != http.StatusMethodNotAllowed {
 			x.Refused = routingError.text
 		}
 	} else {

@@ -3,7 +3,6 @@ package llm
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -58,20 +57,37 @@ func TestRefusalsPassIfAllowed(t *testing.T) {
 		`log: model request 1, POST /v1/chat/completions, was refused with 400: you must provide a model parameter`}, tb.said)
 }
 
-// Some SDKs try a WebSocket first, and use HTTP if there is none.
-func TestAnAttemptAtAWebSocketIsNoRefusal(t *testing.T) {
-	var tb fakeTB
-	s := New(&tb)
-	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v1/responses", nil)
-	req.RequestURI = ""
-	req.Header.Set("Connection", "Upgrade")
-	req.Header.Set("Upgrade", "websocket")
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
-	tb.end()
-	require.Empty(t, tb.said)
+// Some SDKs try a WebSocket first, and fall back to HTTP.
+func TestAnAttemptAtAWebSocketIsNotARefusal(t *testing.T) {
+	for _, c := range []struct {
+		path, upgrade string
+		status        int
+		said          string // "" for nothing
+	}{
+		{"/v1/responses", "websocket", http.StatusMethodNotAllowed, ""},
+		{"/v1/responses", "", http.StatusMethodNotAllowed, "error: model request 1, GET /v1/responses, was refused with 405: "},
+		{"/v1/nothing", "websocket", http.StatusNotFound, "error: model request 1, GET /v1/nothing, was refused with 404: "},
+	} {
+		var tb fakeTB
+		s := New(&tb)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+c.path, nil)
+		require.NoError(t, err)
+		if c.upgrade != "" {
+			req.Header.Set("Connection", "Upgrade")
+			req.Header.Set("Upgrade", c.upgrade)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, c.status, resp.StatusCode)
+		tb.end()
+		if c.said == "" {
+			require.Empty(t, tb.said)
+			continue
+		}
+		require.Len(t, tb.said, 1)
+		require.Contains(t, tb.said[0], c.said)
+	}
 }
 
 func TestNewLogsARuleThatAnswersMoreThan100Times(t *testing.T) {

@@ -278,7 +278,7 @@ func TestHowTheClientEnds(t *testing.T) {
 	atTheEnd.CaseID, atTheEnd.Call = harness.BarrierID, 0
 	atTheEnd.Calls()
 	require.Equal(t, badly+"it exited with status 1, after basic/question",
-		atTheEnd.Ends(tracetest.Died).Result("client/ends-cleanly").Message, "the barrier is no case that users know")
+		atTheEnd.Ends(tracetest.Died).Result("client/ends-cleanly").Message, "users do not know the barrier")
 	cut := questionOf(t, server.V20251125)
 	cut.Ended = true
 	got := cut.Result("client/ends-cleanly")

@@ -3,7 +3,13 @@ package chapters_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/transport"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -17,6 +23,17 @@ func TestAClientEndsItsSessions(t *testing.T) {
 		{"ends-session", "no DELETE", report.Warn, "found none for 1 of 1", nil},
 		{"ends-session", "the client dies", report.NotObserved, "it exited with status 1", []step{transportDies}},
 	})
+}
+
+func TestAReportShowsTheSessionThatAClientDidNotEnd(t *testing.T) {
+	s := tracetest.Begin(t, check.Catalogue{transport.Scenario}, server.V20251125, dialect.Native, "transport/plain")
+	transportRequest("", "DELETE", nil)(s)
+	initializes(tracetest.Everything, nil)(s)
+	opened := s.Trace.Events[len(s.Trace.Events)-1].Seq
+	s.Ends(trace.Process{})
+	shown := s.Result("transport/ends-session").Evidence
+	require.Len(t, shown, 1)
+	require.Equal(t, opened, shown[0].Seq)
 }
 
 func TestNamesInHeadersAreEncoded(t *testing.T) {

@@ -90,13 +90,14 @@ func TestAFailureTellsWhatPassedAtTheFrontOfAGateway(t *testing.T) {
 	}
 	front(trace.FromClient, "tools/call")
 	s.Add("barrier", trace.Event{Mark: &trace.Mark{Name: trace.MarkOutcome}}) // what was before is not of the case
-	front(trace.ToClient, "sampling/createMessage")
 	s.Asks(tracetest.Asking(story.Question))
+	front(trace.ToClient, "sampling/createMessage")
 	front(trace.FromClient, "ping")
 	s.Refuses(-32603, "the model failed")
 	require.Equal(t, []string{
-		"gateway > client: sampling/createMessage, id 5",
+		"gateway > server: tools/call, id 7",
 		"* server > gateway: sampling/createMessage, id 1001",
+		"gateway > client: sampling/createMessage, id 5",
 		"client > gateway: ping, id 5",
 		"gateway > server: error response -32603, id 1001: the model failed",
 	}, told(s.Result("basic/answered")))

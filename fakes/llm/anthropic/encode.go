@@ -10,8 +10,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// Encode writes text, tool uses, thinking, and Other blocks unchanged, such as redacted thinking. It drops media: no
-// model answers with them. [dialect.Reply.LateUse] has no effect: these streams cannot deliver a tool use late.
+// Encode writes text, tool uses, thinking, and Other blocks unchanged, such as redacted thinking. Where the request
+// enables thinking with a budget, it begins an answer without thinking with some. It drops media: no model answers with
+// them. [dialect.Reply.LateUse] has no effect: these streams cannot deliver a tool use late.
 //
 // A stream carries the input of a tool use as text, even invalid JSON. In a plain answer the provider parses it:
 // invalid JSON becomes {}.
@@ -37,10 +38,10 @@ func withThinking(req *dialect.Request, content []dialect.Block) []dialect.Block
 	if json.Unmarshal(jsonvalue.Part(req.Body, "thinking.type"), &kind) != nil || kind != "enabled" {
 		return content
 	}
-	inTurn := false
-	for _, m := range req.Messages[max(0, len(req.Messages)-1):] {
-		inTurn = slices.ContainsFunc(m.Content, func(b dialect.Block) bool { return b.Type == dialect.ToolResult })
-	}
+	n := len(req.Messages)
+	inTurn := n > 0 && slices.ContainsFunc(req.Messages[n-1].Content, func(b dialect.Block) bool {
+		return b.Type == dialect.ToolResult
+	})
 	if inTurn || len(content) == 0 || content[0].Type == dialect.Thinking || content[0].Type == dialect.Other {
 		return content
 	}

@@ -18,6 +18,7 @@ type place struct {
 type located struct {
 	*trace.Trace
 	*trace.Event
+	hasFront bool // of a gateway
 }
 
 // eventsByPlace has the events of each place: several if a case was played twice.
@@ -35,10 +36,11 @@ func messages(run Run) eventsByPlace {
 		}
 	}
 	for _, t := range run.Traces {
+		hasFront := t.HasFront()
 		for i := range t.Events {
 			at := place{t.Header.Revision, t.Events[i].Ref()}
 			if _, shown := all[at]; shown {
-				all[at] = append(all[at], located{t, &t.Events[i]})
+				all[at] = append(all[at], located{t, &t.Events[i], hasFront})
 			}
 		}
 	}
@@ -83,7 +85,7 @@ func (e located) from() string {
 	switch {
 	case e.Frame != nil && e.Frame.Dir == trace.ToClient:
 		return "server"
-	case e.Front != nil && e.Front.Dir == trace.ToClient, e.Frame != nil && e.HasFront():
+	case e.Front != nil && e.Front.Dir == trace.ToClient, e.Frame != nil && e.hasFront:
 		return "gateway"
 	case e.Chunk != nil || e.End != nil:
 		return "model"
