@@ -62,7 +62,7 @@ func (d *frontDoor) odd() string {
 	return d.first
 }
 
-// firstEvent is how much of a stream tells which transport it is of, and patience how long that may take.
+// firstEvent is how many bytes of a stream are read to recognize its transport, and patience how long that may take.
 const (
 	firstEvent = 256
 	patience   = 2 * time.Second

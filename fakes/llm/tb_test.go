@@ -65,8 +65,8 @@ func TestAnAttemptAtAWebSocketIsNotARefusal(t *testing.T) {
 		said          string // "" for nothing
 	}{
 		{"/v1/responses", "websocket", http.StatusMethodNotAllowed, ""},
-		{"/v1/responses", "", http.StatusMethodNotAllowed, "error: model request 1, GET /v1/responses, was refused with 405: "},
-		{"/v1/nothing", "websocket", http.StatusNotFound, "error: model request 1, GET /v1/nothing, was refused with 404: "},
+		{"/v1/responses", "", http.StatusMethodNotAllowed, "GET /v1/responses, was refused with 405: "},
+		{"/v1/nothing", "websocket", http.StatusNotFound, "GET /v1/nothing, was refused with 404: "},
 	} {
 		var tb fakeTB
 		s := New(&tb)

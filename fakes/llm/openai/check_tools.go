@@ -28,8 +28,8 @@ func checkName(path, name string) *dialect.Error {
 }
 
 // checkTools leaves it to compatible servers how many tools they take, and of which types, such as OpenRouter's
-// openrouter:web_search and Groq's browser_search. OpenAI takes an empty list for none, since 2025; some of those
-// servers refuse it.
+// openrouter:web_search and Groq's browser_search. OpenAI accepts an empty list since 2025; some of those servers
+// refuse it.
 func checkTools(q *request) *dialect.Error {
 	if !q.style.isOpenAI {
 		return codecs.Each(q.tools, func(t *tool) *dialect.Error {
