@@ -11,8 +11,8 @@ import (
 )
 
 // Encode writes text, tool uses, thinking, and Other blocks unchanged, such as redacted thinking. Where the request
-// enables thinking with a budget, the first answer of a turn begins with thinking. It drops media: no model answers with
-// them. [dialect.Reply.LateUse] has no effect: these streams cannot deliver a tool use late.
+// enables thinking with a budget, the first answer of a turn begins with thinking. It drops media: no model answers
+// with them. [dialect.Reply.LateUse] has no effect: these streams cannot deliver a tool use late.
 //
 // A stream carries the input of a tool use as text, even invalid JSON. In a plain answer the provider parses it:
 // invalid JSON becomes {}.
