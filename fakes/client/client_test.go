@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -202,6 +203,56 @@ func overPipe(srv *server.Server, launched *int) func(context.Context, io.Writer
 		go srv.ServeConn(context.Background(), its)
 		return ours, nil
 	}
+}
+
+func TestALaunchedServerIsAskedForItsRevision(t *testing.T) {
+	unknown := `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"unknown"}}` + "\n"
+	for name, first := range map[string]func(net.Conn){
+		"goes on":                   nil,
+		"ends at the question":      func(net.Conn) {},
+		"ends after a refusal":      func(c net.Conn) { _, _ = io.WriteString(c, unknown) },
+		"ends after a part of it":   func(c net.Conn) { _, _ = io.WriteString(c, unknown[:9]) },
+		"ends after another answer": func(c net.Conn) { _, _ = io.WriteString(c, "Usage: server\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := server.NewWith(t, server.Options{Revisions: []server.Revision{server.V20251125}}, ask)
+			launched, launch := 0, 1
+			o := client.Options{Launch: overPipe(srv, &launched), Sampling: paris}
+			if first != nil {
+				again := o.Launch
+				launch = 2
+				o.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
+					if launched > 0 {
+						return again(ctx, stderr)
+					}
+					launched++
+					ours, its := net.Pipe()
+					go func() {
+						_, _ = bufio.NewReader(its).ReadString('\n')
+						first(its)
+						_ = its.Close()
+					}()
+					return ours, nil
+				}
+			}
+			c := connect(t, o)
+			require.Equal(t, server.V20251125, c.Revision())
+			result, err := c.CallTool(t.Context(), "ask", nil)
+			require.NoError(t, err)
+			require.Equal(t, "Paris.", result.Text())
+			require.Equal(t, launch, launched)
+		})
+	}
+}
+
+func TestAConnectionThatEndsAtTheQuestionIsAnError(t *testing.T) {
+	ours, its := net.Pipe()
+	go func() {
+		_, _ = bufio.NewReader(its).ReadString('\n')
+		_ = its.Close()
+	}()
+	_, err := client.Connect(t.Context(), client.Options{Conn: ours, Sampling: paris})
+	require.EqualError(t, err, "the server ended the connection")
 }
 
 func TestALaunchedServerIsRestarted(t *testing.T) {

@@ -217,7 +217,7 @@ func (c *Client) open() (wire, error) {
 	case c.options.Revision.Modern():
 		return c.openStateless() // on an error the wire is not used
 	}
-	return c.openSession(false)
+	return c.openSession(false, nil)
 }
 
 // Close ends the session and, over stdio, waits for the server's end. Its error also reports sampling requests that

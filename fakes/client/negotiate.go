@@ -14,7 +14,8 @@ const codeUnsupportedVersion = -32022
 
 // negotiate asks the server in a modern revision which revisions it speaks, and connects in the newest that both know
 // (2026-07-28, basic/versioning#protocol-version-negotiation). A server that does not know the question gets initialize
-// (#backward-compatibility-with-initialization-based-versions).
+// on the same connection (#backward-compatibility-with-initialization-based-versions). If it ended at the question, it
+// is launched again.
 func (c *Client) negotiate() (wire, error) {
 	c.setRevision(defaultRevision(true))
 	asking, err := c.openStateless()
@@ -26,8 +27,12 @@ func (c *Client) negotiate() (wire, error) {
 	if !ok {
 		var refused *Error
 		var status *statusError
-		if !errors.As(err, &refused) && !errors.As(err, &status) {
-			return nil, errors.Join(err, asking.close())
+		if !errors.As(err, &refused) && !errors.As(err, &status) && !c.relaunches(err) {
+			closed := asking.close()
+			if errors.Is(closed, err) { // the server ended, and close says how
+				return nil, closed
+			}
+			return nil, errors.Join(err, closed)
 		}
 		spoken = []server.Revision{defaultRevision(false)} // or the one that initialize is answered with
 	}
@@ -42,11 +47,17 @@ func (c *Client) negotiate() (wire, error) {
 		asking.revision = newest
 		return asking, nil
 	}
-	if err := asking.close(); err != nil {
-		return nil, err
-	}
 	c.setRevision(newest)
-	return c.openSession(true)
+	opened, err := c.openSession(true, asking)
+	if c.relaunches(err) {
+		return c.openSession(true, nil)
+	}
+	return opened, err
+}
+
+// relaunches reports whether an error means that the server ended, so that another one can be launched.
+func (c *Client) relaunches(err error) bool {
+	return errors.Is(err, errServerEnded) && c.options.Conn == nil
 }
 
 // defaultRevision returns the modern or the legacy one of [server.DefaultRevisions].

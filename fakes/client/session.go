@@ -33,11 +33,18 @@ type session struct {
 	listening *listening    // nil without a GET stream
 }
 
-// openSession connects, or launches the server, and initializes a session. With free the server may answer with any
-// revision that has sessions.
-func (c *Client) openSession(free bool) (wire, error) {
+// openSession connects, or launches the server, and initializes a session; after is the connection that it continues,
+// nil for a new one. With free the server may answer with any revision that has sessions.
+func (c *Client) openSession(free bool, after *stateless) (wire, error) {
 	s := &session{client: c, free: free, renewing: make(chan struct{}, 1), header: http.Header{"Accept": {jsonOrEvents}}}
-	if c.options.Launch != nil {
+	if after != nil {
+		s.lastID.Store(after.lastID.Load())
+	}
+	switch {
+	case after != nil && after.pipe != nil:
+		s.pipe = after.pipe
+		s.pipe.giveTo(s.take)
+	case c.options.Launch != nil:
 		var err error
 		if s.pipe, err = c.openPipe(s.take); err != nil {
 			return nil, err

@@ -19,13 +19,13 @@ var errServerEnded = errors.New("the server ended the connection")
 type pipe struct {
 	client *Client
 	stream io.ReadWriteCloser
-	take   taker
 
 	writing chan struct{} // holds a token while a message is written
 	ended   chan struct{} // closed when nothing more can be read
 	running sync.WaitGroup
 
 	mu      sync.Mutex
+	take    taker
 	waiting map[string]chan *message // by the id of the client's request
 	err     error                    // why it ended
 }
@@ -64,7 +64,10 @@ func (p *pipe) read() {
 // deliver gives a message to whom it is for.
 func (p *pipe) deliver(m *message) {
 	if m.Method != "" {
-		if work := p.take(p.client.ctx, m); work != nil {
+		p.mu.Lock()
+		take := p.take
+		p.mu.Unlock()
+		if work := take(p.client.ctx, m); work != nil {
 			p.running.Go(func() {
 				if err := work(); err != nil {
 					p.end(fmt.Errorf("answering %s: %w", m.Method, err))
@@ -76,6 +79,13 @@ func (p *pipe) deliver(m *message) {
 	if answer := p.forget(string(m.ID)); answer != nil {
 		answer <- m
 	}
+}
+
+// giveTo gives what comes from now on, and is not a response, to another taker.
+func (p *pipe) giveTo(take taker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.take = take
 }
 
 // forget stops waiting for a response and returns where it was to be sent.

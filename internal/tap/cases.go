@@ -14,9 +14,10 @@ import (
 
 // cases finds the calls of a session and what belongs to them.
 type cases struct {
-	list     []trace.Case
-	client   string // name and version
-	revision string
+	list        []trace.Case
+	client      string // name and version
+	revision    string
+	initialized bool // the revision is that of the result of initialize
 
 	calls   []*call
 	samples []*sample
@@ -87,18 +88,19 @@ func (s *session) attribute() {
 	s.events = attributed
 }
 
-// learn notes what a message says of the session: the client's name, and the revision that both speak.
+// learn notes what a message says of the session: the client's name, and the revision that both speak. A client that
+// tries server/discover with an older server goes on with initialize.
 func (s *session) learn(e *trace.Event, m *trace.Message) {
 	if e.Frame.Dir == trace.ToClient {
-		if version := textOf(m.Result, "protocolVersion"); version != "" && s.revision == "" {
-			s.revision = version
+		if version := textOf(m.Result, "protocolVersion"); version != "" {
+			s.revision, s.initialized = version, true
 		}
 		return
 	}
 	said, prefix := member(m.Params, "_meta"), metaPrefix
 	if m.Method == "initialize" {
 		said, prefix = m.Params, ""
-	} else if version := textOf(said, `["`+metaPrefix+`protocolVersion"]`); version != "" {
+	} else if version := textOf(said, `["`+metaPrefix+`protocolVersion"]`); version != "" && !s.initialized {
 		s.revision = version
 	}
 	if info := member(said, prefix+"clientInfo"); info != nil && s.client == "" {

@@ -47,6 +47,8 @@ type host struct {
 	late bool
 	// clients is how many clients talk at once; 0 for one.
 	clients int
+	// negotiates asks the server which revision it speaks.
+	negotiates bool
 	// parallel calls all tools at once.
 	parallel bool
 	// gaveUp abandons each call as soon as the model is asked.
@@ -63,7 +65,11 @@ var transports = []string{"http", trace.Stdio}
 // failures plays a session of a host through a tap, and returns the ids of the checks that fail or warn.
 func (h host) failures(t *testing.T, transport string, revision server.Revision) []string {
 	t.Helper()
-	srv := server.NewWith(t, server.Options{}, h.tools...)
+	speaks, asked := server.Options{}, revision
+	if h.negotiates {
+		speaks.Revisions, asked = []server.Revision{revision}, ""
+	}
+	srv := server.NewWith(t, speaks, h.tools...)
 	fake := llm.New(t, h.rules...)
 	fake.AllowRefusals()
 	header := trace.Header{Tapped: true}
@@ -89,9 +95,9 @@ func (h host) failures(t *testing.T, transport string, revision server.Revision)
 	}
 	var talking sync.WaitGroup
 	for range max(1, h.clients) {
-		options := client.Options{Revision: revision, HTTP: &http.Client{}, URL: at}
+		options := client.Options{Revision: asked, HTTP: &http.Client{}, URL: at}
 		if transport == trace.Stdio {
-			options = client.Options{Revision: revision, Conn: lines(t, srv, r)}
+			options = client.Options{Revision: asked, Conn: lines(t, srv, r)}
 		}
 		talking.Go(func() {
 			h.talk(t, options, ask, func() { front.to.Store(&recorded) })
@@ -100,7 +106,13 @@ func (h host) failures(t *testing.T, transport string, revision server.Revision)
 	talking.Wait()
 	require.NoError(t, srv.Close())
 	modelEnded()
-	ids := failed(t, r.Traces())
+	traces := r.Traces()
+	if !h.late {
+		for _, one := range traces {
+			require.Equal(t, string(revision), one.Header.Revision)
+		}
+	}
+	ids := failed(t, traces)
 	if h.fails == "" { // without bodies, less is judged, and nobody is accused either
 		silent := r.Traces()
 		for _, one := range silent {

@@ -77,11 +77,10 @@ func (r *Recording) Traces() []*trace.Trace {
 	events, lost := slices.Clone(r.events), r.lost
 	r.mu.Unlock()
 	events = slices.DeleteFunc(events, func(e trace.Event) bool { return e.Frame != nil && r.isMoved(e.Frame.Raw) })
-	var sessions []*session
-	for _, s := range split(events) {
+	sessions := split(events, r.postOf)
+	for _, s := range sessions {
 		s.postOf = r.postOf
 		s.attribute()
-		sessions = append(sessions, s)
 	}
 	var traces []*trace.Trace
 	for _, s := range shareModel(sessions, events) {
@@ -97,9 +96,8 @@ type session struct {
 	cases
 }
 
-// split splits the frames by session. An initialize request comes before its session has an id: it belongs to the next
-// session that begins.
-func split(events []trace.Event) []*session {
+// split splits the frames by session. What comes before a session has an id belongs to the next one that begins.
+func split(events []trace.Event, postOf func(message []byte) *byte) []*session {
 	var all []*session
 	by := map[string]*session{}
 	of := func(id string) *session {
@@ -109,28 +107,7 @@ func split(events []trace.Event) []*session {
 		}
 		return by[id]
 	}
-	var beginnings []int // in events, the initialize requests without a session
-	owner := make([]string, len(events))
-	for i, e := range events {
-		f := e.Frame
-		if f == nil {
-			continue
-		}
-		owner[i] = f.Session
-		m := trace.ReadMessage(f.Raw)
-		switch {
-		case f.Dir == trace.FromClient && m.Method == "initialize" && f.Session == "":
-			beginnings = append(beginnings, i)
-		case f.Dir == trace.ToClient && f.Session != "" && jsonvalue.Part(m.Result, "protocolVersion") != nil:
-			at := slices.IndexFunc(beginnings, func(b int) bool {
-				return jsonvalue.Same(trace.ReadMessage(events[b].Frame.Raw).ID, m.ID)
-			})
-			if at >= 0 {
-				owner[beginnings[at]] = f.Session
-				beginnings = slices.Delete(beginnings, at, at+1)
-			}
-		}
-	}
+	owner := ownersOf(events, postOf)
 	for i, e := range events {
 		if e.Frame != nil {
 			s := of(owner[i])
@@ -141,6 +118,80 @@ func split(events []trace.Event) []*session {
 		}
 	}
 	return all
+}
+
+// beginning is what a client sends before its session has an id: an initialize request, and before that, with the
+// answer, a server/discover that an older server refuses.
+type beginning struct {
+	initialize int
+	probe      []int
+}
+
+// owners finds the session of each frame.
+type owners struct {
+	events     []trace.Event
+	postOf     func(message []byte) *byte
+	of         []string
+	asked      []int   // the server/discover requests without an answer
+	refused    [][]int // those with an error, and it, that no initialize request has come after
+	beginnings []beginning
+}
+
+func ownersOf(events []trace.Event, postOf func(message []byte) *byte) []string {
+	o := &owners{events: events, postOf: postOf, of: make([]string, len(events))}
+	for i, e := range events {
+		if e.Frame == nil {
+			continue
+		}
+		o.of[i] = e.Frame.Session
+		m := trace.ReadMessage(e.Frame.Raw)
+		if e.Frame.Dir == trace.ToClient {
+			o.toClient(i, &m)
+		} else if e.Frame.Session == "" {
+			o.begins(i, &m)
+		}
+	}
+	return o.of
+}
+
+// begins notes what a client sends before its session has an id.
+func (o *owners) begins(i int, m *trace.Message) {
+	switch m.Method {
+	case "server/discover":
+		o.asked = append(o.asked, i)
+	case "initialize":
+		b := beginning{initialize: i}
+		if len(o.refused) > 0 {
+			b.probe, o.refused = o.refused[0], o.refused[1:]
+		}
+		o.beginnings = append(o.beginnings, b)
+	}
+}
+
+// toClient finds out what a message to the client answers.
+func (o *owners) toClient(i int, m *trace.Message) {
+	f := o.events[i].Frame
+	if f.Session == "" && m.Result == nil {
+		at := slices.IndexFunc(o.asked, func(j int) bool {
+			return len(f.Raw) == 0 || o.postOf(f.Raw) == &o.events[j].Frame.Raw[0]
+		})
+		if at >= 0 {
+			o.refused = append(o.refused, []int{o.asked[at], i})
+			o.asked = slices.Delete(o.asked, at, at+1)
+		}
+	}
+	if jsonvalue.Part(m.Result, "protocolVersion") == nil {
+		return
+	}
+	at := slices.IndexFunc(o.beginnings, func(b beginning) bool {
+		return jsonvalue.Same(trace.ReadMessage(o.events[b.initialize].Frame.Raw).ID, m.ID)
+	})
+	if at >= 0 {
+		for _, j := range append(o.beginnings[at].probe, o.beginnings[at].initialize) {
+			o.of[j] = f.Session
+		}
+		o.beginnings = slices.Delete(o.beginnings, at, at+1)
+	}
 }
 
 // trace returns the session as a trace.

@@ -119,7 +119,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	head := &trace.HTTP{Status: resp.StatusCode, Header: trace.SelectHeader(resp.Header, nil)}
 	session := resp.Header.Get(sessionHeader)
-	if session == "" {
+	if session == "" || resp.StatusCode/100 != 2 { // some servers give a session even to a request that they refuse
 		session = frame.Session
 	}
 	kind := strings.ToLower(r.Method)
