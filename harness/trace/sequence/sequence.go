@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -247,19 +249,19 @@ func (w *Writer) end(e *trace.ModelEnd) *line {
 	l := &line{leg: "model → client", what: fmt.Sprintf("HTTP %d", e.Status)}
 	parts := w.chunks[e.Exchange]
 	delete(w.chunks, e.Exchange)
-	var words []string
+	var notes []string
 	if e.Stream {
-		words = append(words, fmt.Sprintf("%d parts", parts))
+		notes = append(notes, words.Count(parts, "part"))
 	}
 	for _, note := range []string{e.Fault, e.Unmatched, e.Refused} {
 		if note != "" {
-			words = append(words, note)
+			notes = append(notes, note)
 		}
 	}
 	if e.HungUp {
-		words = append(words, "the client hung up")
+		notes = append(notes, "the client hung up")
 	}
-	l.words = strings.Join(words, ", ")
+	l.words = strings.Join(notes, ", ")
 	return l
 }
 
@@ -288,6 +290,9 @@ func said(raw []byte) string {
 		delete(o, "_meta")
 		raw = jsonvalue.Marshal(o)
 	}
+	if text := inputs(o); text != "" {
+		return text
+	}
 	m := o
 	if messages := jsonvalue.Messages(o); len(messages) > 0 {
 		m = messages[len(messages)-1]
@@ -303,6 +308,26 @@ func said(raw []byte) string {
 		return jsonvalue.Quote(text)
 	}
 	return string(jsonvalue.Marshal(m["content"]))
+}
+
+// inputs returns the words of what a result asks for, or of what a retry answers, by key; "" for neither.
+func inputs(o map[string]any) string {
+	all, asks := o["inputRequests"].(map[string]any)
+	verb := "asks "
+	if !asks {
+		all, _ = o["inputResponses"].(map[string]any)
+		verb = "answers "
+	}
+	var each []string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		text, one := key+": ", all[key]
+		if request, ok := one.(map[string]any); ok && asks {
+			method, _ := request["method"].(string)
+			text, one = text+method+" ", request["params"]
+		}
+		each = append(each, verb+text+said(jsonvalue.Marshal(one)))
+	}
+	return strings.Join(each, ", ")
 }
 
 // oneLine returns JSON without white space, and anything else quoted.

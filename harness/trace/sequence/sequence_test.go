@@ -59,6 +59,12 @@ func TestEachEventHasALine(t *testing.T) {
 				`{"role":"user","content":{"type":"text","text":"Hello"}}]}}`),
 		"client → server  result 7  [{\"type\":\"text\"},{\"type\":\"image\"}]": frame(trace.FromClient,
 			`{"id":7,"result":{"content":[{"type":"text"},{"type":"image"}]}}`),
+		"server → client  result 3  asks a: sampling/createMessage \"Hello\", asks b: roots/list {}": frame(trace.ToClient,
+			`{"id":3,"result":{"inputRequests":{"b":{"method":"roots/list","params":{}},"a":{"method":`+
+				`"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"Hello"}}]}}}}}`),
+		"client → server  tools/call 4  answers a: \"Hi\", answers b: 7": frame(trace.FromClient,
+			`{"id":4,"method":"tools/call","params":{"name":"x","inputResponses":{"b":7,"a":{"content":`+
+				`{"type":"text","text":"Hi"}}}}}`),
 		"client → server  error 7  {\"code\":-1}": frame(trace.FromClient,
 			`{"id":7,"error":{"code":-1}}`),
 		"client → server  not a message  \"no\\u0001JSON\"": frame(trace.FromClient, "no\x01JSON"),
@@ -93,7 +99,7 @@ func TestEachEventHasALine(t *testing.T) {
 func TestPartsOfAnAnswerAreShownWithTheBodies(t *testing.T) {
 	answer := played(trace.Event{Chunk: &trace.ModelChunk{Exchange: 1, Data: trace.Bytes("data: 1")}},
 		trace.Event{End: &trace.ModelEnd{Exchange: 1, Status: 200, Stream: true}})
-	require.Contains(t, show(t, sequence.Options{}, answer), "HTTP 200  1 parts")
+	require.Contains(t, show(t, sequence.Options{}, answer), "HTTP 200  1 part")
 	require.NotContains(t, show(t, sequence.Options{}, answer), "data: 1")
 	require.Contains(t, show(t, sequence.Options{Bodies: true}, answer), `part  "data: 1"`)
 }
