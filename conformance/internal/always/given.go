@@ -63,9 +63,8 @@ func (c *comparison) compareTurns() *difference {
 	if len(want) == 0 {
 		return nil
 	}
-	if n := len(got); n > 0 && want[len(want)-1].role == dialect.Assistant && got[n-1].role == dialect.User &&
-		len(got[n-1].items) == len(only(got[n-1].items, dialect.Text)) {
-		got = got[:n-1] // providers want a message of the user at the end
+	if n := len(got); n > 0 && isOwnEnd(&want[len(want)-1], &got[n-1]) {
+		got = got[:n-1]
 	}
 	lead := len(got) - len(want)
 	var atEnd *difference
@@ -87,6 +86,15 @@ func (c *comparison) compareTurns() *difference {
 		}
 	}
 	return cmp.Or(atEnd, c.walk(want, got))
+}
+
+// isOwnEnd reports whether the turn at the end of the model request is the client's own: some providers want a message
+// of the user behind one of the assistant. It does not have what the assistant says.
+func isOwnEnd(want, got *turn) bool {
+	return want.role == dialect.Assistant && got.role == dialect.User &&
+		!slices.ContainsFunc(got.items, func(g item) bool {
+			return g.Type != dialect.Text || slices.ContainsFunc(want.items, func(w item) bool { return w.Text == g.Text })
+		})
 }
 
 // walk compares turn by turn.
@@ -145,7 +153,7 @@ func missing(want, got []turn) *difference {
 				return notGiven(w)
 			}
 			if !slices.ContainsFunc(got, func(g turn) bool { return g.role == w.role && g.says(w) }) {
-				g := &got[other].items[0]
+				g := got[other].items[max(0, slices.IndexFunc(got[other].items, func(g item) bool { return g.Text == w.Text }))]
 				return changedRole.found(describe(w), "it as a text of the "+string(g.role)).at(w.Path, g.Path)
 			}
 		}

@@ -51,6 +51,11 @@ var faults = []given{
 		`{"content":"Mild there.","role":"assistant"}`,
 		`{"content":"Mild there.","role":"user"}`,
 	}},
+	{name: "another role, of the end of an answer", kind: "changed-role",
+		path: `found it as a text of the user (messages[1].content)`, params: begun, dialect: chat, edits: edits{
+			`{"content":"It is","role":"assistant"}`,
+			`{"content":"It is","role":"user"}`,
+		}},
 	{name: "a text is changed", kind: "changed-text", path: `messages[1].content`, dialect: chat, edits: edits{
 		`Warm in Köln`,
 		`Warm in K?ln`,
@@ -140,10 +145,11 @@ var faults = []given{
 			`image/png`,
 			`image/jpeg`,
 		}},
-	{name: "an image as text", kind: "lost-media", path: `found none`, dialect: chat, edits: edits{
-		`{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}`,
-		`{"type":"text","text":"AAECAwQF"}`,
-	}},
+	{name: "an image as text", kind: "lost-media", path: `found its base64 in a text (messages[6].content[1])`,
+		dialect: chat, edits: edits{
+			`{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}`,
+			`{"type":"text","text":"AAECAwQF"}`,
+		}},
 	{name: "an image is lost", kind: "lost-media", path: `found none`, dialect: ollama, edits: edits{
 		`"images":["AAECAwQF"],`,
 		``,

@@ -4,8 +4,11 @@ package always_test
 // shownTalk, an image for the model has the path of a text from the server. The tools of oddNames have names that
 // OpenAI refuses. emptyFailure has a failed result without content. The history of greeted begins with the assistant.
 // In askedTwice, the second question begins like the first one, and in askedAgain it equals that. In linkBeside, the
-// result has a text and a link; in toldResult, it says what the user then says.
+// result has a text and a link; in toldResult, it says what the user then says. The history of begun ends with the
+// assistant.
 const (
+	begun = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}},` +
+		`{"role":"assistant","content":{"type":"text","text":"It is"}}]}`
 	greeted = `{"maxTokens":9,"messages":[{"role":"assistant","content":{"type":"text","text":"Welcome."}},` +
 		`{"role":"user","content":{"type":"text","text":"One?"}}]}`
 	askedTwice = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}},` +
@@ -98,6 +101,11 @@ var legalChanges = []given{
 		`"messages":[`,
 		`"messages":[{"role":"user","content":"I host."},`,
 	}},
+	{name: "a message of the user behind the begun answer", legal: "an own message behind the conversation", params: begun,
+		dialect: chat, edits: edits{
+			`{"content":"It is","role":"assistant"}`,
+			`{"content":"It is","role":"assistant"},{"content":"Go on from \"It is\".","role":"user"}`,
+		}},
 	{name: "an exchange before a greeting", legal: "own messages before the conversation", params: greeted, dialect: chat,
 		edits: edits{
 			`"messages":[`,

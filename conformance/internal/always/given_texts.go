@@ -31,7 +31,7 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 	for i := range max(len(sentMedia), len(givenMedia)) {
 		switch {
 		case i >= len(givenMedia):
-			return notGiven(&sentMedia[i])
+			return lostMedium(&sentMedia[i], given)
 		case i >= len(sentMedia):
 			return extraMedia.found("only what the server sent", describe(&givenMedia[i])).at("", givenMedia[i].Path)
 		case !c.sameMedium(&sentMedia[i].Block, &givenMedia[i].Block):
@@ -49,6 +49,18 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 		}
 	}
 	return nil
+}
+
+// lostMedium returns the difference for a medium that the model was not given. Its data may have become a text, as they
+// do where a whole block is printed.
+func lostMedium(w *item, given []item) *difference {
+	data := base64.StdEncoding.EncodeToString(w.Data)
+	for _, g := range only(given, dialect.Text) {
+		if data != "" && strings.Contains(g.Text, data) {
+			return lostMedia.found(describe(w), "its base64 in a text").at(w.Path, g.Path)
+		}
+	}
+	return notGiven(w)
 }
 
 // mediaAsText makes texts of the media that the model cannot take. It returns what they were, by path.

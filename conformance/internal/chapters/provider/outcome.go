@@ -2,9 +2,11 @@ package provider
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // resultDespiteFailure needs a result from the client. A client that refused passes.
@@ -65,11 +67,19 @@ func succeeded(e *evidence.Case) check.Verdict {
 func invented(e *evidence.Case) check.Verdict {
 	a, x := failedRound(e).Result(), failedRound(e).LastExchange()
 	found := "an answer"
-	if evidence.IsNoAnswer(a) {
+	switch {
+	case evidence.IsNoAnswer(a):
 		found = "a result without content"
+	case isEmpty(a):
+		found = "an empty answer"
 	}
 	return check.Fail("expected no result after %s, found %s", failureOf(e), found).
 		Show(x.Place, "%s", ending(x)).ShowResult(a)
+}
+
+// isEmpty reports whether a result says nothing: it has no blocks, or only texts without a character.
+func isEmpty(a *evidence.Answer) bool {
+	return !slices.ContainsFunc(a.Blocks(), func(b dialect.Block) bool { return b.Type != dialect.Text || b.Text != "" })
 }
 
 // ending says how a call of the model ended.

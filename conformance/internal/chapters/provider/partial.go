@@ -56,7 +56,11 @@ var partialNotWhole = check.Check{
 		case given && reason == string(dialect.StopMaxTokens):
 			v = check.Warn("expected an error after %s, found the stop reason of a token limit: %s", f, reason)
 		default:
-			v = check.Fail("expected an error after %s, found its first part returned as a complete answer", f)
+			found := "its first part"
+			if isEmpty(a) {
+				found = "an empty text"
+			}
+			v = check.Fail("expected an error after %s, found %s returned as a complete answer", f, found)
 		}
 		return v.Show(x.Place, "%s", ending(x)).ShowMembers(a, "stopReason", "content")
 	},
