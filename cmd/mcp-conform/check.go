@@ -41,31 +41,37 @@ func (c *checkCommand) Run(ctx context.Context, s streams) error {
 	case len(c.Paths) == 1 && isFolder(c.Paths[0]) && err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(err)
 	}
-	flags := flagsFor(traces)
+	flags, others := flagsFor(traces)
 	if flags == nil {
 		return usage(fmt.Errorf("%s: no session in a revision that is judged", c.Paths[0]))
+	}
+	for _, r := range others {
+		fmt.Fprintf(s.err, "mcp-conform: a session in %s is not judged\n", cmp.Or(r, "an unknown revision"))
 	}
 	again := "mcp-conform check -v " + words.Quote(c.Paths...)
 	return c.judge(ctx, s, c.Paths[0], &report.Results{Flags: flags}, traces, again)
 }
 
-// flagsFor returns flags for traces whose run is unknown; nil if none is in a revision that is judged.
-func flagsFor(traces []*trace.Trace) []string {
-	flags := []string{"--client", builtinPrefix + "reference"}
+// flagsFor returns flags for traces whose run is unknown, nil if none is in a revision that is judged, and the
+// revisions of those that are in another.
+func flagsFor(traces []*trace.Trace) (flags, others []string) {
 	var revisions []string
 	for _, t := range traces {
 		if slices.Contains(server.AllRevisions(), server.Revision(t.Header.Revision)) {
 			revisions = append(revisions, t.Header.Revision)
+		} else {
+			others = append(others, t.Header.Revision)
 		}
 	}
 	if revisions == nil {
-		return nil
+		return nil, others
 	}
+	flags = []string{"--client", builtinPrefix + "reference"}
 	slices.Sort(revisions)
 	for _, r := range slices.Compact(revisions) {
 		flags = append(flags, "--revision", r)
 	}
-	return flags
+	return flags, others
 }
 
 // judge judges traces as the run with the flags of played would have. From is the file that has the flags, for errors.

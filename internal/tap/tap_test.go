@@ -235,7 +235,7 @@ func verdicts(t *testing.T, s session) map[string]report.Verdict {
 			all[r.ID()+": "+r.Message] = r.Verdict
 		}
 	}
-	require.Contains(t, strings.Join(results.Notes, "\n"), "had nothing to judge there")
+	require.Contains(t, strings.Join(results.Notes, "\n"), "had nothing to judge")
 	return all
 }
 

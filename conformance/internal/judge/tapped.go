@@ -8,13 +8,21 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/client"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
+// missing are the checks whose rules apply as soon as something is in a session, and what that is.
+var missing = []struct{ check, what string }{
+	{"always/answered", "sampling request"}, {"always/not-executed", "sampling request with tools"},
+	{"always/one-model-call", "request to the model"}, {"always/error-shape", "error of the client"},
+	{"always/progress-tokens", "progress of the client"},
+}
+
 // onlyWhatWasThere removes from the results of tapped sessions what needs a story, or the client's beginning and end:
-// nothing was provoked there. One note says what was not judged.
+// nothing was provoked there. One note says how much was not judged, and what the sessions lack.
 func onlyWhatWasThere(rs *report.Results) {
-	var idle []string
-	rs.Results = slices.DeleteFunc(rs.Results, func(r report.Result) bool {
+	idle := map[string]bool{} // in each revision
+	judged := slices.DeleteFunc(rs.Results, func(r report.Result) bool {
 		switch r.Verdict {
 		case report.NotObserved, report.NotApplicable, report.Unsupported:
 		default:
@@ -22,15 +30,27 @@ func onlyWhatWasThere(rs *report.Results) {
 				return false
 			}
 		}
-		if id := r.ID(); !slices.Contains(idle, id) {
-			idle = append(idle, id)
-		}
+		idle[r.ID()] = true
 		return true
 	})
-	if idle != nil {
-		rs.Notes = append(rs.Notes, fmt.Sprintf("recorded sessions: %d checks had nothing to judge there: %s",
-			len(idle), strings.Join(idle, ", ")))
+	for _, r := range judged {
+		delete(idle, r.ID())
 	}
+	rs.Results = judged
+	if len(idle) == 0 {
+		return
+	}
+	var lack []string
+	for _, one := range missing {
+		if idle[one.check] {
+			lack = append(lack, "no "+one.what)
+		}
+	}
+	note := "recorded sessions: "
+	if lack != nil {
+		note += "they have " + strings.Join(lack, ", ") + ": "
+	}
+	rs.Notes = append(rs.Notes, note+words.Count(len(idle), "check")+" had nothing to judge")
 }
 
 // noteCut says how many of the sessions have no end. Nothing is judged there that needs one: none of a tap has Ended.
