@@ -106,6 +106,7 @@ func TestACrashIsKnownByTheOutputOfTheRuntime(t *testing.T) {
 	for stderr, want := range map[string]string{
 		"panic: oh\n\ngoroutine 7 [running]:\nmain.main()\n":          "goroutine 7 [running]:",
 		"thread 'main' panicked at src/main.rs:2:5:\n":                "thread 'main' panicked at src/main.rs:2:5:",
+		"thread 'main' (17) panicked at src/main.rs:2:5:\n":           "thread 'main' (17) panicked at src/main.rs:2:5:",
 		"      throw er; // Unhandled 'error' event\n      ^\n":       "      throw er; // Unhandled 'error' event",
 		"Unhandled exception. IOException: Broken pipe\n":             "Unhandled exception. IOException: Broken pipe",
 		"Traceback (most recent call last):\nBrokenPipeError: [32]\n": "",

@@ -51,6 +51,8 @@ func TestTheErrorOfAClientIsTheLineThatNamesIt(t *testing.T) {
 			"panic: assignment to entry in nil map"},
 		"Rust": {"thread 'main' panicked at src/main.rs:2:5:\nno key\nnote: run with\n",
 			"thread 'main' panicked at src/main.rs:2:5: no key"},
+		"Rust 1.91": {"\nthread 'main' (10565) panicked at a.rs:2:5:\nno key\nstack backtrace:\n   0: there\nnote: Some\n",
+			"thread 'main' (10565) panicked at a.rs:2:5: no key"},
 		"Java": {"Exception in thread \"main\" java.lang.Error: no\n\tat A.main(A.java)\n",
 			`Exception in thread "main" java.lang.Error: no`},
 		"the last":   {"starting\n  no such host\n\n", "no such host"},

@@ -107,7 +107,7 @@ func CrashNote(stderr string) string { return crashLine.FindString(stderr) }
 
 // crashLine matches such a line of Go, Rust, Node and .NET.
 var crashLine = regexp.MustCompile(
-	`(?m)^(goroutine \d+ \[running\]|thread '.*' panicked|.*Unhandled 'error' event|Unhandled exception\.).*$`)
+	`(?m)^(goroutine \d+ \[running\]|thread '.*' (\(\d+\) )?panicked|.*Unhandled 'error' event|Unhandled exception\.).*$`)
 
 // Died returns "; " and how the client ended, if it crashed before the case was over; else nothing. A client that hung
 // still waits for something, which the verdict is about.

@@ -6,7 +6,7 @@ import (
 )
 
 // errorLine matches a line in which a runtime names an error: of Go, JavaScript, Python, Java, .NET and Rust.
-var errorLine = regexp.MustCompile(`^(panic: |fatal error: |thread '.*' panicked|Unhandled exception|` +
+var errorLine = regexp.MustCompile(`^(panic: |fatal error: |thread '.*' (\(\d+\) )?panicked|Unhandled exception|` +
 	`Exception in thread|Uncaught |[\w.$]*(Error|Exception)\b)`)
 
 // NamesError reports whether a runtime names an error in the line.
