@@ -57,6 +57,18 @@ func (s stallStory) hangsUpAfter(piece string) stallStory {
 	return s
 }
 
+// hungUpIn adds a request to the model in another case, on which the client hung up after a time.
+func hungUpIn(s *session, caseID string, after time.Duration) {
+	s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: caseID, Tool: caseID})
+	s.Models++
+	s.Add(caseID, trace.Event{Request: &trace.ModelRequest{Exchange: s.Models, Dialect: dialect.Native, Method: "POST",
+		Path: "/native", Body: jsonvalue.Marshal(tracetest.Asking("How was Rome built?"))}})
+	s.Later(after)
+	end := tracetest.HungUp
+	end.Exchange = s.Models
+	s.Add(caseID, trace.Event{End: &end})
+}
+
 func (s stallStory) refuses() stallStory {
 	s.Refuses(-32603, "no answer")
 	return s
@@ -89,6 +101,24 @@ func TestAStalledModelTimesOut(t *testing.T) {
 			func(s *session) {
 				waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
 			}},
+		{"model-stalls", "the whole answer of a client that keeps the limit with tools", both, report.Fail,
+			"time out after 1s, as in time/stall-headers-with-tools, found it waiting after 5s", func(s *session) {
+				waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
+				hungUpIn(s, "time/stall-headers-with-tools", time.Second)
+			}},
+		{"model-stalls", "one that hung up with tools before the limit", both, report.NotObserved, "never called the tool",
+			func(s *session) {
+				waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
+				hungUpIn(s, "time/stall-headers-with-tools", time.Second/4)
+			}},
+		{"model-stalls", "one that was killed with tools", both, report.NotObserved, "never called the tool", func(s *session) {
+			waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
+			hungUpIn(s, "time/stall-headers-with-tools", 5*time.Second)
+		}},
+		{"model-stalls", "one that keeps it in another story", both, report.Unsupported, "after 5s", func(s *session) {
+			waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
+			hungUpIn(s, "time/drip-with-tools", time.Second)
+		}},
 		{"model-stalls", "the whole answer after longer than anybody waits", both, report.Fail, "after 15m0s",
 			func(s *session) {
 				waits(s, false, 15*time.Minute).prompts(inTime).Answers(whole).PassesBarrier()

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -60,11 +61,12 @@ func (s *Session) addRequest(e *trace.Event, m *Message) {
 }
 
 // NoteRun notes in the sessions of a run what only all of them show: what any of them declares, whether the client
-// ever asks the model, and who runs the tool loop. What a client declares because the harness asked it to does not
-// count.
+// ever asks the model, who runs the tool loop, and where it keeps the limit that it was told. What a client declares
+// because the harness asked it to does not count.
 func NoteRun(sessions []*Session) {
 	declared := map[string]bool{}
 	noteLoop(sessions)
+	noteLimits(sessions)
 	answers, asks := false, false
 	for _, s := range sessions {
 		answers = answers || s.AnswersAny() && !s.EndedEarly() // it may have been about to ask
@@ -80,6 +82,27 @@ func NoteRun(sessions []*Session) {
 			declared["sampling.tools"] = declared["sampling.tools"] || s.Requests[i].Declares("sampling", "tools")
 		}
 		s.DeclaredInRun = declared
+	}
+}
+
+// noteLimits notes in which cases the client hung up on the model about when the limit was over that it was told. The
+// client counts from before the request arrives, and one that is killed hangs up later.
+func noteLimits(sessions []*Session) {
+	var kept []string
+	for _, s := range sessions {
+		h := s.Trace.Header
+		for id, exchanges := range s.Exchanges {
+			if slices.ContainsFunc(exchanges, func(x *Exchange) bool {
+				waited := s.Trace.Events[x.Behind].At - s.Trace.Events[x.Began].At
+				return x.End.HungUp && waited > h.ClientTimeout/2 && waited < h.ModelDelay
+			}) {
+				kept = append(kept, id)
+			}
+		}
+	}
+	slices.Sort(kept)
+	for _, s := range sessions {
+		s.KeptLimits = kept
 	}
 }
 

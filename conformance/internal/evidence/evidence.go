@@ -71,6 +71,9 @@ type Session struct {
 	// AnswersItself is true if the client answers sampling requests and no session of the run has a request to the model
 	// (see [NoteRun]).
 	AnswersItself bool
+	// KeptLimits holds the IDs of the run's cases in which the client hung up on the model when the limit that it was told
+	// was over (see [NoteRun]).
+	KeptLimits []string
 	// Unmarked holds requests to the model that belong to no case, in order.
 	Unmarked []Place
 	// Own holds the requests of a host's own, and those in Unmarked, in order.

@@ -43,6 +43,14 @@ var (
 	}}
 )
 
+// Plain returns the ID of the case whose story a case tells in another way, or else its own.
+func Plain(id string) string {
+	for _, t := range []Telling{ToolsOffered, SecondRound} {
+		id = strings.TrimSuffix(id, t.suffix)
+	}
+	return id
+}
+
 var readNote = server.Tool{Name: "read_note", Description: "Reads a page of the user's notes", InputSchema: Object{
 	"type": "object", "properties": Object{"page": Object{"type": "integer"}}, "required": []string{"page"}}}
 

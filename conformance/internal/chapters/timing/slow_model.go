@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -230,16 +231,22 @@ func silentTimeout(e *evidence.Case) check.Verdict {
 		For(evidence.NoResponse).At(e.Rounds[0].Asked).Show(waitedFor(e)[0].Place, "hung up on")
 }
 
-// stillWaiting is the verdict for a client that did not time out. If its limit is unknown, only [forever] is too long.
+// stillWaiting is the verdict for a client that did not time out. If its limit is unknown, only [forever] is too long,
+// or a wait that the client ends in another telling of the story.
 func stillWaiting(e *evidence.Case) check.Verdict {
-	header := e.Session.Trace.Header
-	if !header.TimeoutDeclared && header.ModelDelay < forever {
+	header, limit := e.Session.Trace.Header, ""
+	elsewhere := slices.IndexFunc(e.Session.KeptLimits, func(id string) bool {
+		return id != e.Case.ID && story.Plain(id) == story.Plain(e.Case.ID)
+	})
+	switch {
+	case header.TimeoutDeclared:
+		limit = fmt.Sprintf(" after %s", header.ClientTimeout)
+	case header.ModelDelay >= forever:
+	case elsewhere >= 0:
+		limit = fmt.Sprintf(" after %s, as in %s", header.ClientTimeout, e.Session.KeptLimits[elsewhere])
+	default:
 		return check.Unsupported("%s: the client still waits after %s: declare its limit (%s), or let it use the limit "+
 			"that it is told", stall(e), header.ModelDelay, check.LimitOption)
-	}
-	limit := ""
-	if header.TimeoutDeclared {
-		limit = fmt.Sprintf(" after %s", header.ClientTimeout)
 	}
 	return check.Fail("%s: expected the client to time out%s, found it waiting after %s",
 		stall(e), limit, header.ModelDelay).
