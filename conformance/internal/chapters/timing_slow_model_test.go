@@ -111,10 +111,11 @@ func TestAStalledModelTimesOut(t *testing.T) {
 				waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
 				hungUpIn(s, "time/stall-headers-with-tools", time.Second/4)
 			}},
-		{"model-stalls", "one that was killed with tools", both, report.NotObserved, "never called the tool", func(s *session) {
-			waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
-			hungUpIn(s, "time/stall-headers-with-tools", 5*time.Second)
-		}},
+		{"model-stalls", "one that was killed with tools", both, report.NotObserved, "never called the tool",
+			func(s *session) {
+				waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
+				hungUpIn(s, "time/stall-headers-with-tools", 5*time.Second)
+			}},
 		{"model-stalls", "one that keeps it in another story", both, report.Unsupported, "after 5s", func(s *session) {
 			waits(s, false, 5*time.Second).prompts(inTime).Answers(whole).PassesBarrier()
 			hungUpIn(s, "time/drip-with-tools", time.Second)
