@@ -21,10 +21,11 @@ var mixed = regexp.MustCompile(`[A-Za-z][^A-Za-z]|[^A-Za-z][A-Za-z]`)
 var word = regexp.MustCompile(`^([A-Z]?[a-z]{0,15}|[A-Z]{0,15})$`)
 
 // secretName matches variables that hold secrets, such as AWS_ACCESS_KEY_ID and CI_JOB_JWT_V2; placeName those that say
-// where one is.
+// where one is, unless that is enough to use it, as in secretEnd.
 var (
 	secretName = regexp.MustCompile(`(?i)((^|_)((API|ACCESS|AUTH)?KEY|PASS|PWD|PW|JWT|PAT|COOKIE|CREDENTIALS?|BEARER|` +
 		`SALT|SESSION_?ID)|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|SSHPASS)S?(_|$)`)
+	secretEnd = regexp.MustCompile(`(?i)(^|_)(AUTH|CONNECTION_?STRING|CONN_?STR|WEBHOOK(_URL)?|MNEMONIC)$`)
 	placeName = regexp.MustCompile(`(?i)^(OLD)?PWD$|_(FILE|PATH|DIR|SOCK|URL|URI)$`)
 )
 
@@ -35,7 +36,7 @@ func InEnvironment(environment []string) []Secret {
 	for _, v := range environment {
 		name, value, _ := strings.Cut(v, "=")
 		found := []string{value}
-		if !secretName.MatchString(name) || placeName.MatchString(name) {
+		if !secretEnd.MatchString(name) && (!secretName.MatchString(name) || placeName.MatchString(name)) {
 			found = nil
 			for _, span := range looklike.Find(value) {
 				found = append(found, value[span.From:span.To])

@@ -28,6 +28,10 @@ func TestSecretsOfTheEnvironmentAreHidden(t *testing.T) {
 			"TOKENIZERS=fish-tank-1"},
 			"Tr0ub4dor sXcNOPmeMjvq 1wNWqku5 VcojsNOBAGx5d etOd4UYETIay2", "12345678 MAX fish-tank"),
 		"by names of one word, and of less")
+	require.Equal(t, []string{"$NPM_CONFIG__AUTH $SLACK_WEBHOOK_URL $STORAGE_CONNECTION_STRING", "https://auth.example/x"},
+		leak.Hide([]string{"NPM_CONFIG__AUTH=dXNlcjpwYXNz", "SLACK_WEBHOOK_URL=https://hooks.example/T0123",
+			"STORAGE_CONNECTION_STRING=Endpoint=a;K=b0123", "AUTH_URL=https://auth.example/x", "AUTHOR=Jane Doe 1984"},
+			"dXNlcjpwYXNz https://hooks.example/T0123 Endpoint=a;K=b0123", "https://auth.example/x"), "by the ends of names")
 	require.Equal(t, []string{"$A_KEY $A_KEY $A_KEY"}, leak.Hide([]string{"A_KEY=a b+(c)*/012345"},
 		"a%20b%2B%28c%29%2A%2F012345 a+b%2B%28c%29%2A%2F012345 a%20b%2B(c)*%2F012345"), "in addresses of three languages")
 	require.Nil(t, leak.Hide(environment))
