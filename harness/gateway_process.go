@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -28,6 +29,7 @@ type gatewayProcess struct {
 	ended   chan struct{} // closed when the process has ended
 	err     error         // of Wait, once ended
 	asked   bool          // to end
+	left    bool          // the client closed the input before the end
 	once    sync.Once
 	grace   time.Duration
 
@@ -97,6 +99,7 @@ const settleTime = 100 * time.Millisecond
 func (g *gatewayProcess) end(grace time.Duration) {
 	g.once.Do(func() {
 		if g.in != nil {
+			g.left = !g.over()
 			_ = g.in.Close()
 			g.wait(grace)
 		}
@@ -249,6 +252,12 @@ func (l *launches) end(grace time.Duration) {
 	}
 }
 
+// passesOn reports whether a gateway ended with the status of its server, which it had ended with SIGTERM: 143 as a
+// shell counts it, or the byte of -15.
+func passesOn(end *trace.Process) bool {
+	return end.ExitCode == 128+int(syscall.SIGTERM) || end.ExitCode == 256-int(syscall.SIGTERM)
+}
+
 // report adds to the end of the client what the gateways printed, and that one ended by itself with an error. All have
 // ended.
 func (l *launches) report(p *trace.Process) *trace.Process {
@@ -259,7 +268,7 @@ func (l *launches) report(p *trace.Process) *trace.Process {
 				printed = append(printed, text)
 			}
 		}
-		if end := exited(g.err); !g.asked && (end.ExitCode != 0 || end.Signal != "") {
+		if end := exited(g.err); !g.asked && (end.ExitCode != 0 || end.Signal != "") && !(g.left && passesOn(end)) {
 			ends = append(ends, "the gateway exited "+exitOf(end))
 		}
 	}
