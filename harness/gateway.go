@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // GatewayProgram is a program between a client and the server: a gateway, a bridge, a proxy.
@@ -169,10 +170,32 @@ func (r *Runner) Reach(ctx context.Context) error {
 		why = "no answer within " + t.Header.Timeout.String()
 	}
 	if why == "" {
-		why = "the call of a tool did not reach the server"
+		why = "the call of a tool did not reach the server" + notOffered(t)
 	}
 	return &ReachError{Revision: r.Revision, Why: why, Spoken: spoken(t),
 		Output: strings.TrimSpace(s.ended.Stdout + "\n" + s.ended.Stderr)}
+}
+
+// notOffered says which tools the gateway offers, if the case's is not among them; else "".
+func notOffered(t *trace.Trace) string {
+	var names []string
+	for i := range t.Events {
+		f := t.Events[i].Front
+		if f == nil || f.Dir != trace.ToClient {
+			continue
+		}
+		tools, _ := jsonvalue.Decode(jsonvalue.Part(trace.ReadMessage(f.Raw).Result, "tools")).([]any)
+		for _, one := range tools {
+			tool, _ := one.(map[string]any)
+			name, _ := tool["name"].(string)
+			names = append(names, name)
+		}
+	}
+	own := t.Header.Cases[0].Tool
+	if names == nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, own) }) {
+		return ""
+	}
+	return fmt.Sprintf(": the gateway offers the tools %s, not one whose name ends with %s", strings.Join(names, ", "), own)
 }
 
 // returned reports whether the client got the result of the call.

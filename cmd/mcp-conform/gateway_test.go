@@ -48,6 +48,10 @@ func myGateway() error {
 				return bytes.Repeat([]byte("}"), bytes.Count(part, []byte("}}")))
 			})
 		}
+	case "own-tools":
+		down = func(line []byte) []byte {
+			return bytes.ReplaceAll(line, []byte(`"name":"gateway-reach"`), []byte(`"name":"invoke_tool"`))
+		}
 	case "exits":
 		fmt.Fprintln(os.Stderr, "no such setting")
 		os.Exit(3)
