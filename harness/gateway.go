@@ -195,7 +195,8 @@ func notOffered(t *trace.Trace) string {
 	if names == nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, own) }) {
 		return ""
 	}
-	return fmt.Sprintf(": the gateway offers the tools %s, not one whose name ends with %s", strings.Join(names, ", "), own)
+	return fmt.Sprintf(": the gateway offers the tools %s, not one whose name ends with %s",
+		strings.Join(names, ", "), own)
 }
 
 // returned reports whether the client got the result of the call.
