@@ -69,6 +69,19 @@ func TestHints(t *testing.T) {
 		calls("always the same model", one, report.NotApplicable, "two hints"),
 		calls("the small one without hints", right.but(basic.RoundNothing, mini), report.NotApplicable, "two hints"),
 	)
+	stops := func(status int, wrote string) steps {
+		return func(s *session) {
+			p := tracetest.Asking("Which model are you?")
+			s.Asks(p).Prompt(string(story.JSON(tracetest.AsChat(p))), trace.ModelEnd{Status: status}).Answers(whole)
+			s.Asks(p).Ends(trace.Process{Stderr: "hints ok\n" + wrote + "\n"})
+		}
+	}
+	basicJudges(t, "hints-in-order", "hints",
+		openAI(modern(unsupported("the client wrote that it limits the requests",
+			stops(200, "tool hints: Sampling rate limit exceeded"), `in a time: "tool hints: Sampling rate limit exceeded"`))),
+		openAI(modern(unobserved("it may mean the provider's limit", stops(429, "rate limit exceeded"), "did not send"))),
+		openAI(modern(unobserved("it wrote of something else", stops(200, "no model"), "did not send"))),
+	)
 	basicJudges(t, "hint-substring", "hints",
 		calls("the model that contains the part", right, report.Pass, ""),
 		calls("the same with a date", dated, report.Pass, ""),

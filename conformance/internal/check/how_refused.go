@@ -2,6 +2,9 @@ package check
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 )
@@ -45,8 +48,10 @@ func limited(ev *evidence.Case) *Verdict {
 		said := ""
 		if len(r.Answers) > 0 && r.Answers[0].Err != nil {
 			said = r.Answers[0].Err.Message
-		} else if len(r.Answers) == 0 && ev.Revision.Modern() && ev.Outcome != nil && ev.Outcome.Error != nil {
-			said = ev.Outcome.Error.Message
+		} else if len(r.Answers) == 0 && ev.Revision.Modern() {
+			if said = limitInStderr(ev.Session); ev.Outcome != nil && ev.Outcome.Error != nil {
+				said = ev.Outcome.Error.Message
+			}
 		}
 		if len(r.Model) == 0 && tooOften.MatchString(said) && ev.Session.Answers(func(other *evidence.Round) bool {
 			return ev.Session.Order[other.Asked.Ref] < ev.Session.Order[r.Asked.Ref]
@@ -56,6 +61,26 @@ func limited(ev *evidence.Case) *Verdict {
 		}
 	}
 	return nil
+}
+
+// limitInStderr returns the line in which a client wrote of such a limit to its standard error; "" without one, or if a
+// provider's limit may be meant.
+func limitInStderr(s *evidence.Session) string {
+	for _, exchanges := range s.Exchanges {
+		if slices.ContainsFunc(exchanges, func(x *evidence.Exchange) bool {
+			return x.End.Status == http.StatusTooManyRequests
+		}) {
+			return ""
+		}
+	}
+	if s.Ended != nil {
+		for line := range strings.Lines(s.Ended.Stderr) {
+			if tooOften.MatchString(line) {
+				return strings.TrimSpace(line)
+			}
+		}
+	}
+	return ""
 }
 
 // RefusalWithTools is [HowRefused] for a client that answers some other request with tools. A client that answers none
