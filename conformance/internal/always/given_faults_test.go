@@ -179,6 +179,11 @@ var faults = []given{
 		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},`,
 		``,
 	}},
+	{name: "a result is said by the user", kind: "lost-result", path: `found it as a text of the user (messages[`,
+		dialect: chat, edits: edits{
+			`{"content":"13 °C","role":"tool","tool_call_id":"a2"}`,
+			`{"content":"13 °C","role":"user","tool_call_id":"a2"}`,
+		}},
 	{name: "a result twice", kind: "extra-result", path: `found 2`, dialect: chat, edits: edits{
 		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},`,
 		`{"content":"13 °C","role":"tool","tool_call_id":"a2"},{"content":"13 °C","role":"tool","to` +

@@ -28,7 +28,7 @@ func (c *comparison) compareResults(want, got *turn) *difference {
 		found := given[c.uses[w.ID][1].ID]
 		switch {
 		case len(found) == 0:
-			return cmp.Or(c.misnamed(w, all), notGiven(w))
+			return cmp.Or(c.misnamed(w, all), c.saidByUser(w, got), notGiven(w))
 		case len(found) > 1:
 			return extraResult.found("one result of "+evidence.QuoteID(w.ID), fmt.Sprint(len(found))).
 				at(w.Path, found[1].Path)
@@ -81,6 +81,17 @@ func (c *comparison) misnamed(w *item, all []item) *difference {
 			if _, ok := renderingOf(g).faithful(w, texts, parts, c.form.Native); ok {
 				return c.otherName(w, g)
 			}
+		}
+	}
+	return nil
+}
+
+// saidByUser returns the difference for a result whose text a text of the user has; nil without one.
+func (c *comparison) saidByUser(w *item, got *turn) *difference {
+	texts, _ := c.partsOf(w)
+	for _, g := range only(got.items, dialect.Text) {
+		if len(texts) > 0 && strings.Contains(g.Text, texts[0]) {
+			return lostResult.found(describe(w), "it as a text of the user").at(w.Path, g.Path)
 		}
 	}
 	return nil
