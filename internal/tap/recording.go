@@ -171,12 +171,17 @@ func (o *owners) begins(i int, m *trace.Message) {
 // toClient finds out what a message to the client answers.
 func (o *owners) toClient(i int, m *trace.Message) {
 	f := o.events[i].Frame
-	if f.Session == "" && m.Result == nil {
+	if f.Session == "" && m.Method == "" {
 		at := slices.IndexFunc(o.asked, func(j int) bool {
-			return len(f.Raw) == 0 || o.postOf(f.Raw) == &o.events[j].Frame.Raw[0]
+			if len(f.Raw) == 0 { // nothing says which request it answers
+				return f.HTTP != nil && f.HTTP.Status >= 400
+			}
+			return o.postOf(f.Raw) == &o.events[j].Frame.Raw[0]
 		})
 		if at >= 0 {
-			o.refused = append(o.refused, []int{o.asked[at], i})
+			if m.Result == nil {
+				o.refused = append(o.refused, []int{o.asked[at], i})
+			}
 			o.asked = slices.Delete(o.asked, at, at+1)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
 // eachOf runs a test in two revisions over each transport.
@@ -188,6 +190,33 @@ func TestUnusualHosts(t *testing.T) {
 			require.Empty(t, h.failures(t, transport, revision))
 		})
 	}
+}
+
+// A modern client, one of whose streams the server breaks off, and an older one, at a server that speaks both revisions.
+func TestTheQuestionForTheRevisionStaysWithItsClient(t *testing.T) {
+	srv := server.New(t, asking("one", "What is one and one?"), server.Tool{Name: "breaks-off",
+		Handler: func(s *server.Session) (any, error) { return nil, s.Transport().CloseConnection() }})
+	r := tap.New(trace.Header{Tapped: true})
+	at, _ := serve(t, srv.URL, false, r.RoundTripper(http.DefaultTransport))
+	answers := func(context.Context, object) (object, error) {
+		return object{"role": "assistant", "model": "m", "content": object{"type": "text", "text": "two"}}, nil
+	}
+	for _, revision := range []server.Revision{"", server.V20251125} {
+		c, err := client.Connect(t.Context(), client.Options{URL: at, Revision: revision, Sampling: answers})
+		require.NoError(t, err)
+		_, err = c.CallTool(t.Context(), "one", nil)
+		require.NoError(t, err)
+		if revision == "" {
+			_, err = c.CallTool(t.Context(), "breaks-off", nil)
+			require.Error(t, err)
+		}
+		require.NoError(t, c.Close())
+	}
+	var methods []string
+	for _, one := range r.Traces() {
+		methods = append(methods, one.Header.Revision+" "+trace.ReadMessage(one.Events[0].Frame.Raw).Method)
+	}
+	require.Equal(t, []string{"2026-07-28 server/discover", "2025-11-25 initialize"}, methods)
 }
 
 func TestBrokenHosts(t *testing.T) {

@@ -93,7 +93,8 @@ func (c *comparison) compareTurns() *difference {
 func isOwnEnd(want, got *turn) bool {
 	return want.role == dialect.Assistant && got.role == dialect.User &&
 		!slices.ContainsFunc(got.items, func(g item) bool {
-			return g.Type != dialect.Text || slices.ContainsFunc(want.items, func(w item) bool { return w.Text == g.Text })
+			return g.Type != dialect.Text || slices.ContainsFunc(only(want.items, dialect.Text),
+				func(w item) bool { return w.Text == g.Text })
 		})
 }
 

@@ -320,12 +320,15 @@ func inputs(o map[string]any) string {
 	}
 	var each []string
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		text, one := key+": ", all[key]
+		text, one := verb+key+":", all[key]
 		if request, ok := one.(map[string]any); ok && asks {
 			method, _ := request["method"].(string)
-			text, one = text+method+" ", request["params"]
+			text, one = text+" "+method, request["params"]
 		}
-		each = append(each, verb+text+said(jsonvalue.Marshal(one)))
+		if one != nil {
+			text += " " + said(jsonvalue.Marshal(one))
+		}
+		each = append(each, text)
 	}
 	return strings.Join(each, ", ")
 }

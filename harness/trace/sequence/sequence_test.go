@@ -59,8 +59,8 @@ func TestEachEventHasALine(t *testing.T) {
 				`{"role":"user","content":{"type":"text","text":"Hello"}}]}}`),
 		"client → server  result 7  [{\"type\":\"text\"},{\"type\":\"image\"}]": frame(trace.FromClient,
 			`{"id":7,"result":{"content":[{"type":"text"},{"type":"image"}]}}`),
-		"server → client  result 3  asks a: sampling/createMessage \"Hello\", asks b: roots/list {}": frame(trace.ToClient,
-			`{"id":3,"result":{"inputRequests":{"b":{"method":"roots/list","params":{}},"a":{"method":`+
+		"server → client  result 3  asks a: sampling/createMessage \"Hello\", asks b: roots/list": frame(trace.ToClient,
+			`{"id":3,"result":{"inputRequests":{"b":{"method":"roots/list"},"a":{"method":`+
 				`"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"Hello"}}]}}}}}`),
 		"client → server  tools/call 4  answers a: \"Hi\", answers b: 7": frame(trace.FromClient,
 			`{"id":4,"method":"tools/call","params":{"name":"x","inputResponses":{"b":7,"a":{"content":`+
