@@ -192,7 +192,7 @@ func TestUnusualHosts(t *testing.T) {
 	}
 }
 
-// A modern client, one of whose streams the server breaks off, and an older one, at a server that speaks both revisions.
+// A modern client, whose stream the server breaks off, and an older one, at a server that speaks both revisions.
 func TestTheQuestionForTheRevisionStaysWithItsClient(t *testing.T) {
 	srv := server.New(t, asking("one", "What is one and one?"), server.Tool{Name: "breaks-off",
 		Handler: func(s *server.Session) (any, error) { return nil, s.Transport().CloseConnection() }})

@@ -21,8 +21,8 @@ var answered = check.Check{
 	ServerLoop: true,
 	Cause: "one kind of request is refused, or one kind of reply is not understood, often only with tools, in later " +
 		"rounds or in streams",
-	Fix: "Serve requests with tools, histories, parameters and arrays of blocks like the plain ones. Read every reply of " +
-		"the model that its provider documents.",
+	Fix: "Serve requests with tools, histories, parameters and arrays of blocks like the plain ones. Read every reply " +
+		"of the model that its provider documents.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		served := 0
 		for _, r := range e.Rounds {
