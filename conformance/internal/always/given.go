@@ -263,6 +263,9 @@ func describe(b *item) string {
 	case dialect.ToolResult:
 		return fmt.Sprintf("the result of %s %s", evidence.QuoteID(b.ID), quote(dialect.PlainText(b.Content), ""))
 	case dialect.Image, dialect.Audio:
+		if len(b.Data) == 0 {
+			return string(b.Type) + " without base64 data"
+		}
 		return fmt.Sprintf("%s of type %s, %d bytes", b.Type, cmp.Or(b.MimeType, "unknown"), len(b.Data))
 	}
 	return "a block of another type"

@@ -150,6 +150,11 @@ var faults = []given{
 			`{"image_url":{"url":"data:image/png;base64,AAECAwQF"},"type":"image_url"}`,
 			`{"type":"text","text":"AAECAwQF"}`,
 		}},
+	{name: "an address of data has no base64", kind: "changed-media", dialect: chat,
+		path: `found image without base64 data (messages[6].`, edits: edits{
+			`data:image/png;base64,AAECAwQF`,
+			`data:image/png;,AAECAwQF`,
+		}},
 	{name: "an image is lost", kind: "lost-media", path: `found none`, dialect: ollama, edits: edits{
 		`"images":["AAECAwQF"],`,
 		``,
