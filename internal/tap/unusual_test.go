@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
@@ -217,6 +219,41 @@ func TestTheQuestionForTheRevisionStaysWithItsClient(t *testing.T) {
 		methods = append(methods, one.Header.Revision+" "+trace.ReadMessage(one.Events[0].Frame.Raw).Method)
 	}
 	require.Equal(t, []string{"2026-07-28 server/discover", "2025-11-25 initialize"}, methods)
+}
+
+// A server need not give a session an id. Two clients, one after the other, have the same ids of requests.
+func TestAServerWithoutSessions(t *testing.T) {
+	results := map[string]string{
+		"initialize": `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}}`,
+		"tools/list": `{"tools":[{"name":"one","inputSchema":{"type":"object"}}]}`,
+		"tools/call": `{"content":[{"type":"text","text":"two"}]}`,
+	}
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		m := trace.ReadMessage(raw)
+		switch {
+		case r.Method != http.MethodPost:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case m.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, results[m.Method])
+		}
+	}))
+	defer target.Close()
+	r := tap.New(trace.Header{Tapped: true})
+	at, _ := serve(t, target.URL+"/mcp", false, r.RoundTripper(http.DefaultTransport))
+	for range 2 {
+		c, err := client.Connect(t.Context(), client.Options{URL: at, Revision: server.V20251125})
+		require.NoError(t, err)
+		_, err = c.ListTools(t.Context())
+		require.NoError(t, err)
+		_, err = c.CallTool(t.Context(), "one", nil)
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+	}
+	require.Empty(t, failed(t, r.Traces()))
 }
 
 func TestBrokenHosts(t *testing.T) {
