@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -254,6 +255,10 @@ func TestAServerWithoutSessions(t *testing.T) {
 		require.NoError(t, c.Close())
 	}
 	require.Empty(t, failed(t, r.Traces()))
+	judged, err := conformance.Judge(r.Traces()...)
+	require.NoError(t, err)
+	require.Regexp(t, "^recorded sessions: they have no sampling request, no request to the model, no error of the client, "+
+		"no progress of the client: [0-9]+ checks had nothing to judge$", judged.Notes[0])
 }
 
 func TestBrokenHosts(t *testing.T) {

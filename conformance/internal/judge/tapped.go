@@ -42,7 +42,8 @@ func onlyWhatWasThere(rs *report.Results) {
 	}
 	var lack []string
 	for _, one := range missing {
-		if idle[one.check] {
+		isSaid := slices.ContainsFunc(lack, func(said string) bool { return strings.HasPrefix("no "+one.what, said) })
+		if idle[one.check] && !isSaid {
 			lack = append(lack, "no "+one.what)
 		}
 	}
