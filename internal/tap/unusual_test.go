@@ -257,8 +257,8 @@ func TestAServerWithoutSessions(t *testing.T) {
 	require.Empty(t, failed(t, r.Traces()))
 	judged, err := conformance.Judge(r.Traces()...)
 	require.NoError(t, err)
-	require.Regexp(t, "^recorded sessions: they have no sampling request, no request to the model, no error of the client, "+
-		"no progress of the client: [0-9]+ checks had nothing to judge$", judged.Notes[0])
+	require.Regexp(t, "^recorded sessions: they have no sampling request, no request to the model, "+
+		"no error of the client, no progress of the client: [0-9]+ checks had nothing to judge$", judged.Notes[0])
 }
 
 func TestBrokenHosts(t *testing.T) {
