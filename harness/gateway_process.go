@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,12 +30,13 @@ type gatewayProcess struct {
 	ended   chan struct{} // closed when the process has ended
 	err     error         // of Wait, once ended
 	asked   bool          // to end
-	left    bool          // the client closed the input before the end
+	left    bool          // the client closed the input, and the output had not ended
 	once    sync.Once
 	grace   time.Duration
 
-	in  io.WriteCloser // its standard input and output, if the client launched it
-	out *os.File
+	in    io.WriteCloser // its standard input and output, if the client launched it
+	out   *os.File
+	quiet atomic.Bool // the client has seen the end of the output
 }
 
 // startGateway starts the program. With pipes, its standard streams are the client's.
@@ -99,7 +101,7 @@ const settleTime = 100 * time.Millisecond
 func (g *gatewayProcess) end(grace time.Duration) {
 	g.once.Do(func() {
 		if g.in != nil {
-			g.left = !g.over()
+			g.left = !g.quiet.Load()
 			_ = g.in.Close()
 			g.wait(grace)
 		}
@@ -143,7 +145,12 @@ func (g *gatewayProcess) over() bool {
 	}
 }
 
-func (g *gatewayProcess) Read(p []byte) (int, error)  { return g.out.Read(p) }
+func (g *gatewayProcess) Read(p []byte) (int, error) {
+	n, err := g.out.Read(p)
+	g.quiet.CompareAndSwap(false, err != nil)
+	return n, err
+}
+
 func (g *gatewayProcess) Write(p []byte) (int, error) { return g.in.Write(p) }
 
 // Close ends the gateway's input and waits for its end.
