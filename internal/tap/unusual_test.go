@@ -222,14 +222,15 @@ func TestTheQuestionForTheRevisionStaysWithItsClient(t *testing.T) {
 	require.Equal(t, []string{"2026-07-28 server/discover", "2025-11-25 initialize"}, methods)
 }
 
-// A server need not give a session an id. Two clients, one after the other, have the same ids of requests.
-func TestAServerWithoutSessions(t *testing.T) {
+// older is a server of 2025-11-25, with a session id if it is not "". It refuses any other method with refuse.
+func older(t *testing.T, session string, refuse http.HandlerFunc) *httptest.Server {
+	t.Helper()
 	results := map[string]string{
 		"initialize": `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}}`,
 		"tools/list": `{"tools":[{"name":"one","inputSchema":{"type":"object"}}]}`,
 		"tools/call": `{"content":[{"type":"text","text":"two"}]}`,
 	}
-	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
 		m := trace.ReadMessage(raw)
 		switch {
@@ -237,14 +238,54 @@ func TestAServerWithoutSessions(t *testing.T) {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		case m.ID == nil:
 			w.WriteHeader(http.StatusAccepted)
+		case results[m.Method] == "":
+			refuse(w, r)
 		default:
 			w.Header().Set("Content-Type", "application/json")
+			if m.Method == "initialize" && session != "" {
+				w.Header().Set("Mcp-Session-Id", session)
+			}
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, results[m.Method])
 		}
 	}))
-	defer target.Close()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// However an older server refuses the question for its revision, it is in the session that the client begins then.
+func TestARefusedQuestionIsInTheSessionThatFollows(t *testing.T) {
+	for name, refuse := range map[string]http.HandlerFunc{
+		"with a page":  http.NotFound,
+		"with nothing": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) },
+		"with an error": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"unknown"}}`)
+		},
+		"with a session id": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Mcp-Session-Id", "for-nothing")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no session"}}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := tap.New(trace.Header{Tapped: true})
+			at, _ := serve(t, older(t, "s1", refuse).URL+"/mcp", false, r.RoundTripper(http.DefaultTransport))
+			c, err := client.Connect(t.Context(), client.Options{URL: at})
+			require.NoError(t, err)
+			require.NoError(t, c.Close())
+			require.Len(t, r.Traces(), 1)
+			one := r.Traces()[0]
+			require.Equal(t, "2025-11-25", one.Header.Revision)
+			require.Equal(t, "server/discover", trace.ReadMessage(one.Events[0].Frame.Raw).Method)
+			require.Empty(t, failed(t, r.Traces()))
+		})
+	}
+}
+
+// A server need not give a session an id. Two clients, one after the other, have the same ids of requests.
+func TestAServerWithoutSessions(t *testing.T) {
 	r := tap.New(trace.Header{Tapped: true})
-	at, _ := serve(t, target.URL+"/mcp", false, r.RoundTripper(http.DefaultTransport))
+	at, _ := serve(t, older(t, "", http.NotFound).URL+"/mcp", false, r.RoundTripper(http.DefaultTransport))
 	for range 2 {
 		c, err := client.Connect(t.Context(), client.Options{URL: at, Revision: server.V20251125})
 		require.NoError(t, err)

@@ -56,6 +56,12 @@ var faults = []given{
 			`{"content":"It is","role":"assistant"}`,
 			`{"content":"It is","role":"user"}`,
 		}},
+	{name: "an image behind the begun answer", kind: "extra-media", path: `(messages[2].`, params: begun, dialect: chat,
+		edits: edits{
+			`{"content":"It is","role":"assistant"}`,
+			`{"content":"It is","role":"assistant"},{"role":"user","content":[{"type":"image_url",` +
+				`"image_url":{"url":"data:image/png;base64,AAECAwQF"}}]}`,
+		}},
 	{name: "a text is changed", kind: "changed-text", path: `messages[1].content`, dialect: chat, edits: edits{
 		`Warm in Köln`,
 		`Warm in K?ln`,

@@ -69,11 +69,15 @@ func TestHints(t *testing.T) {
 		calls("always the same model", one, report.NotApplicable, "two hints"),
 		calls("the small one without hints", right.but(basic.RoundNothing, mini), report.NotApplicable, "two hints"),
 	)
-	stops := func(status int, wrote string) steps {
+	stops := func(status int, wrote string, before ...func(*session)) steps {
 		return func(s *session) {
 			p := tracetest.Asking("Which model are you?")
 			s.Asks(p).Prompt(string(story.JSON(tracetest.AsChat(p))), trace.ModelEnd{Status: status}).Answers(whole)
-			s.Asks(p).Ends(trace.Process{Stderr: "hints ok\n" + wrote + "\n"})
+			s.Asks(p)
+			for _, step := range before {
+				step(s)
+			}
+			s.Ends(trace.Process{Stderr: "hints ok\n" + wrote + "\n"})
 		}
 	}
 	basicJudges(t, "hints-in-order", "hints",
@@ -81,6 +85,8 @@ func TestHints(t *testing.T) {
 			stops(200, "tool hints: Sampling rate limit exceeded"), `in a time: "tool hints: Sampling rate limit exceeded"`))),
 		openAI(modern(unobserved("it may mean the provider's limit", stops(429, "rate limit exceeded"), "did not send"))),
 		openAI(modern(unobserved("it wrote of something else", stops(200, "no model"), "did not send"))),
+		openAI(modern(unobserved("it reported that the call was completed",
+			stops(200, "rate limit exceeded", func(s *session) { s.CallEnds("completed") }), "did not send"))),
 	)
 	basicJudges(t, "hint-substring", "hints",
 		calls("the model that contains the part", right, report.Pass, ""),

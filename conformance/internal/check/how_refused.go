@@ -46,12 +46,14 @@ func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
 func limited(ev *evidence.Case) *Verdict {
 	for _, r := range ev.Rounds {
 		said := ""
-		if len(r.Answers) > 0 && r.Answers[0].Err != nil {
+		switch {
+		case len(r.Answers) > 0 && r.Answers[0].Err != nil:
 			said = r.Answers[0].Err.Message
-		} else if len(r.Answers) == 0 && ev.Revision.Modern() {
-			if said = limitInStderr(ev.Session); ev.Outcome != nil && ev.Outcome.Error != nil {
-				said = ev.Outcome.Error.Message
-			}
+		case len(r.Answers) > 0 || !ev.Revision.Modern():
+		case ev.Outcome == nil:
+			said = limitInStderr(ev.Session)
+		case ev.Outcome.Error != nil:
+			said = ev.Outcome.Error.Message
 		}
 		if len(r.Model) == 0 && tooOften.MatchString(said) && ev.Session.Answers(func(other *evidence.Round) bool {
 			return ev.Session.Order[other.Asked.Ref] < ev.Session.Order[r.Asked.Ref]

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
-// missing are the checks whose rules apply as soon as something is in a session, and what that is.
-var missing = []struct{ check, what string }{
+// shows are checks that apply as soon as something is in a session, and what that is.
+var shows = []struct{ check, what string }{
 	{"always/answered", "sampling request"}, {"always/not-executed", "sampling request with tools"},
 	{"always/one-model-call", "request to the model"}, {"always/error-shape", "error of the client"},
 	{"always/progress-tokens", "progress of the client"},
@@ -21,7 +21,7 @@ var missing = []struct{ check, what string }{
 // onlyWhatWasThere removes from the results of tapped sessions what needs a story, or the client's beginning and end:
 // nothing was provoked there. One note says how much was not judged, and what the sessions lack.
 func onlyWhatWasThere(rs *report.Results) {
-	idle := map[string]bool{} // in each revision
+	idle := map[string]bool{} // the checks that judged nothing in any revision
 	judged := slices.DeleteFunc(rs.Results, func(r report.Result) bool {
 		switch r.Verdict {
 		case report.NotObserved, report.NotApplicable, report.Unsupported:
@@ -41,7 +41,8 @@ func onlyWhatWasThere(rs *report.Results) {
 		return
 	}
 	var lack []string
-	for _, one := range missing {
+	for _, one := range shows {
+		// No request is also none with tools.
 		isSaid := slices.ContainsFunc(lack, func(said string) bool { return strings.HasPrefix("no "+one.what, said) })
 		if idle[one.check] && !isSaid {
 			lack = append(lack, "no "+one.what)
