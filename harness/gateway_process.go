@@ -30,13 +30,13 @@ type gatewayProcess struct {
 	ended   chan struct{} // closed when the process has ended
 	err     error         // of Wait, once ended
 	asked   bool          // to end
-	left    bool          // the client closed the input, and the output had not ended
+	left    bool          // the client closed the input, and had not seen a stream end
 	once    sync.Once
 	grace   time.Duration
 
 	in    io.WriteCloser // its standard input and output, if the client launched it
 	out   *os.File
-	quiet atomic.Bool // the client has seen the end of the output
+	broke atomic.Bool // the client has seen that a stream broke
 }
 
 // startGateway starts the program. With pipes, its standard streams are the client's.
@@ -101,7 +101,7 @@ const settleTime = 100 * time.Millisecond
 func (g *gatewayProcess) end(grace time.Duration) {
 	g.once.Do(func() {
 		if g.in != nil {
-			g.left = !g.quiet.Load()
+			g.left = !g.broke.Load()
 			_ = g.in.Close()
 			g.wait(grace)
 		}
@@ -145,13 +145,13 @@ func (g *gatewayProcess) over() bool {
 	}
 }
 
-func (g *gatewayProcess) Read(p []byte) (int, error) {
-	n, err := g.out.Read(p)
-	g.quiet.CompareAndSwap(false, err != nil)
+func (g *gatewayProcess) Read(p []byte) (int, error)  { return g.noting(g.out.Read(p)) }
+func (g *gatewayProcess) Write(p []byte) (int, error) { return g.noting(g.in.Write(p)) }
+
+func (g *gatewayProcess) noting(n int, err error) (int, error) {
+	g.broke.CompareAndSwap(false, err != nil)
 	return n, err
 }
-
-func (g *gatewayProcess) Write(p []byte) (int, error) { return g.in.Write(p) }
 
 // Close ends the gateway's input and waits for its end.
 func (g *gatewayProcess) Close() error {
