@@ -229,6 +229,64 @@ func TestCasesOfAClientThatAlwaysHangsAreNotPlayed(t *testing.T) {
 	}
 }
 
+func TestWaitingCasesOfAClientThatNeverComesAreNotPlayed(t *testing.T) {
+	t.Parallel()
+	var all []harness.Case
+	for i := range 6 {
+		c := question(fmt.Sprintf("s/%d", i))
+		c.Wait = time.Millisecond
+		all = append(all, c)
+	}
+	for _, parallel := range []int{1, 4} {
+		client := harness.InProcess(func(context.Context, harness.Env) error { return errors.New("no configuration") },
+			harness.Loopback())
+		traces := play(t, harness.Runner{Client: client, Revision: server.V20260728, Parallel: parallel}, all...)
+		require.Equal(t, [][]string{{"s/0"}, {"s/1"}, {"s/2"}, {"s/3", "s/4", "s/5"}}, sessions(traces))
+		require.Equal(t, trace.Mark{Name: trace.MarkNotPlayed, Text: "3 sessions in a row made no progress; in the last " +
+			"one the client never used the server"}, *traces[3].Events[0].Mark)
+
+		comes := func(ctx context.Context, env harness.Env) error {
+			if env.Decision == harness.Decline {
+				return correct(ctx, env)
+			}
+			return nil
+		}
+		third := slices.Clone(all)
+		third[2].Decision = harness.Decline
+		traces = play(t, harness.Runner{Client: harness.InProcess(comes, harness.Loopback()), Revision: server.V20260728,
+			Parallel: parallel}, third...)
+		require.Len(t, traces, 6, "never three in a row before the last")
+	}
+}
+
+func TestNoCasesOfAClientThatNeverComesArePlayedAfterThreeSessions(t *testing.T) {
+	t.Parallel()
+	var all []harness.Case
+	for i := range 10 {
+		c := question(fmt.Sprintf("s/%d", i))
+		c.Declare = fmt.Appendf(nil, `{"sampling":{},"roots":{"n":%d}}`, i/2) // two share a session
+		all = append(all, c)
+	}
+	all = append(all, alone(question("s/10")), alone(question("s/11")))
+	never := harness.InProcess(func(context.Context, harness.Env) error { return nil }, harness.Loopback())
+	ids := strings.Fields("s/0 s/1 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9 s/10 s/11")
+	traces := play(t, harness.Runner{Client: never, Revision: server.V20260728, Parallel: 2}, all...)
+	require.Equal(t, [][]string{ids[:2], ids[2:4], ids[4:6], ids[6:10], ids[10:]}, sessions(traces))
+	for _, left := range traces[3:] {
+		require.Equal(t, trace.MarkNotPlayed, left.Events[0].Mark.Name)
+		require.Contains(t, left.Events[0].Mark.Text, "the client never used the server")
+	}
+
+	comes := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		if strings.Contains(string(env.Declare), `"n":2`) {
+			return correct(ctx, env)
+		}
+		return nil
+	}, harness.Loopback())
+	traces = play(t, harness.Runner{Client: comes, Revision: server.V20260728, Parallel: 2}, all...)
+	require.Equal(t, [][]string{ids[:2], ids[2:4], ids[4:6], ids[6:8], ids[8:10], {"s/10"}, {"s/11"}}, sessions(traces))
+}
+
 func TestTheTraceHasTheEndOfAClientBeforeWhatFollowsFromIt(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		tr := virtually(t, incidents{"s-a": hangs}.client(), revision, alone(question("s/a")))[0]

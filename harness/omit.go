@@ -26,7 +26,7 @@ func (r *run) omit(cases []Case, done func(*trace.Trace)) []Case {
 		if r.Shard > 1 {
 			break // the first part of the run says it
 		}
-		done(r.notPlayed(omitted[m], m.Name, m.Text))
+		done(r.notPlayed(omitted[m], m))
 	}
 	return played
 }

@@ -92,7 +92,8 @@ type counts struct {
 // If a session dies, hangs or ends early, each case that it left unfinished runs again in a session of its own, and the
 // first trace says so ([trace.Case.Replayed]). Of hostile cases all run again if the session died before its barrier:
 // the case in which it died alone, those before it together, and those after it together. If three such sessions in a
-// row make no progress, the other cases are not played, and a trace without a client says why ([trace.MarkNotPlayed]).
+// row make no progress, or three of cases that wait end without a message of the client, the other cases are not
+// played, and a trace without a client says why ([trace.MarkNotPlayed]).
 //
 // The error is a [CommandError], an error of the harness, or, after the end of ctx, that of ctx; done has then received
 // what was recorded.
@@ -108,8 +109,7 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	r = &counting
 	r.counts.large.Store(mostLarge)
 	parallel := max(r.Parallel, 1)
-	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, parallel), starting: make(chan struct{}, parallel),
-		silent: make(chan struct{})}
+	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, parallel), starting: make(chan struct{}, parallel)}
 	played, errs := run.omit(cases, done), []error(nil)
 	for _, s := range run.all(r.share(batches(played, r.Client.stdio))) {
 		if s.trace != nil {

@@ -14,8 +14,8 @@ import (
 const (
 	// mostWaiting is how many sessions of waiting cases run at once.
 	mostWaiting = 64
-	// startPatience is how long the others wait for the first message of one of those before all start. It is longer
-	// than a start takes on a busy machine.
+	// startPatience is how long the next ones wait for the first message of one of those. It is longer than most starts
+	// take on a busy machine.
 	startPatience = 10 * time.Second
 	// mostStuck is how many sessions in a row may be stuck before the remaining cases are not played.
 	mostStuck = 3
@@ -26,14 +26,13 @@ type run struct {
 	ctx      context.Context
 	slots    chan struct{}
 	starting chan struct{} // as large as slots: sessions of waiting cases until their client has connected
-	silent   chan struct{} // closed when one of those has not connected within startPatience
-	noted    sync.Once     // closes silent
 }
 
 type playSession func(context.Context, []Case) (*trace.Trace, error)
 
 // all plays the sessions and returns them in the order of their first cases. Sessions of several cases come first, then
-// those of one case, including what the former left unfinished. Cases that wait by design run beside all this.
+// those of one case, including what the former left unfinished. Cases that wait by design run beside all this. Once
+// the client stays away from three sessions in a row, the others of their kind are not played, nor those of one case.
 func (r *run) all(sessions []batch) []finished {
 	var together, single, waiting []batch
 	for _, b := range sessions {
@@ -46,19 +45,22 @@ func (r *run) all(sessions []batch) []finished {
 			together = append(together, b)
 		}
 	}
-	var beside []finished
+	var beside, done []finished
+	var absence *trace.Mark
 	var wait sync.WaitGroup
-	wait.Go(func() { beside = r.each(r.ctx, waiting, make(chan struct{}, mostWaiting), r.startInTurn, r.ended) })
-	var done []finished
+	wait.Go(func() {
+		beside, _ = r.untilStuck(waiting, make(chan struct{}, mostWaiting), r.startInTurn, r.ended, absent)
+	})
 	for round := 1; len(together) > 0; round++ {
 		var again []batch
-		done = append(done, r.each(r.ctx, together, r.slots, r.playNow, func(i int, f *finished) {
+		var played []finished
+		played, absence = r.untilStuck(together, r.slots, r.playNow, func(f *finished) {
 			if r.ctx.Err() == nil {
 				again = append(again, f.rerun(round < mostStuck)...)
 			}
-			r.ended(i, f)
-		})...)
-		together = nil
+			r.ended(f)
+		}, absent)
+		done, together = append(done, played...), nil
 		for _, b := range again {
 			if b.single() {
 				single = append(single, b)
@@ -68,14 +70,19 @@ func (r *run) all(sessions []batch) []finished {
 		}
 	}
 	slices.SortStableFunc(single, func(a, b batch) int { return cmp.Compare(a.index[0], b.index[0]) })
-	done = append(done, r.untilStuck(single)...)
+	if absence == nil {
+		played, _ := r.untilStuck(single, r.slots, r.playNow, r.ended, stuck)
+		done = append(done, played...)
+	} else if len(single) > 0 {
+		done = append(done, r.leave(single, absence))
+	}
 	wait.Wait()
 	done = append(done, beside...)
 	slices.SortStableFunc(done, func(a, b finished) int { return cmp.Compare(a.index[0], b.index[0]) })
 	return done
 }
 
-func (r *run) ended(_ int, f *finished) {
+func (r *run) ended(f *finished) {
 	if r.Ended != nil && f.trace != nil {
 		r.Ended(f.trace)
 	}
@@ -87,16 +94,16 @@ func (r *run) playNow(ctx context.Context, cases []Case) (*trace.Trace, error) {
 
 // startInTurn plays a session of waiting cases when few others are starting: a client has started with its first
 // message. If all started at once, a machine might have no time for any of them. A client without a message holds up
-// the others for startPatience at most.
+// the next one for startPatience at most.
 func (r *run) startInTurn(ctx context.Context, cases []Case) (*trace.Trace, error) {
 	select {
 	case r.starting <- struct{}{}:
-	case <-r.silent:
+	case <-ctx.Done():
 		return r.playNow(ctx, cases)
 	}
 	started := sync.OnceFunc(func() { <-r.starting })
 	defer started()
-	timer := time.AfterFunc(startPatience, func() { r.noted.Do(func() { close(r.silent) }) })
+	timer := time.AfterFunc(startPatience, started)
 	defer timer.Stop()
 	return r.session(ctx, cases, func() {
 		timer.Stop()
@@ -134,49 +141,63 @@ func (r *run) each(
 	return done
 }
 
-// untilStuck plays sessions of one case until too many in a row are stuck. The result depends on the order of the cases
-// alone, not on which session ends first. The cases that are not played have one trace, which says why.
-func (r *run) untilStuck(sessions []batch) []finished {
+// untilStuck plays sessions until too many in a row are stuck: stuck gives the reason, or "". The result depends on the
+// order of the cases alone, not on which session ends first. The cases that are not played have one trace, which says
+// why, as left does; it is nil if all were played.
+func (r *run) untilStuck(
+	sessions []batch, slots chan struct{}, play playSession, over func(*finished),
+	stuck func(t *trace.Trace, virtual bool) string,
+) (done []finished, left *trace.Mark) {
 	ctx, stop := context.WithCancel(r.ctx)
 	defer stop()
-	inARow, kept, why, mark := 0, len(sessions), "", ""
-	done := r.each(ctx, sessions, r.slots, r.playNow, func(i int, f *finished) {
-		if kept < len(sessions) || f.trace == nil {
+	inARow, kept := 0, len(sessions)
+	done = r.each(ctx, sessions, slots, play, func(i int, f *finished) {
+		if kept < len(sessions) {
 			return
 		}
-		r.ended(i, f)
+		over(f)
+		if f.trace == nil {
+			return
+		}
 		reason := stuck(f.trace, r.inVirtualTime(&f.cases[0]))
-		mark = trace.MarkNotPlayed
-		switch inARow++; reason {
+		inARow++
+		mark := &trace.Mark{Name: trace.MarkNotPlayed}
+		switch reason {
 		case "":
 			inARow = 0
 		case outOfReach: // one such wait is enough
-			inARow, why = mostStuck, "in an earlier session "+outOfReach
+			inARow, mark.Text = mostStuck, "in an earlier session "+outOfReach
 		case outOfTime:
-			mark, why = trace.MarkOutOfTime, fmt.Sprintf("in %d sessions in a row %s", mostStuck, reason)
+			mark.Name, mark.Text = trace.MarkOutOfTime, fmt.Sprintf("in %d sessions in a row %s", mostStuck, reason)
 		default:
-			why = fmt.Sprintf("%d sessions in a row made no progress; in the last one %s", mostStuck, reason)
+			mark.Text = fmt.Sprintf("%d sessions in a row made no progress; in the last one %s", mostStuck, reason)
 		}
 		if inARow >= mostStuck && i+1 < len(sessions) {
-			kept = i + 1
+			kept, left = i+1, mark
 			stop()
 		}
 	})
-	if kept == len(done) {
-		return done
+	if left == nil {
+		return done, nil
 	}
-	var rest batch
-	for _, b := range sessions[kept:] {
-		rest.cases, rest.index = append(rest.cases, b.cases...), append(rest.index, b.index...)
-	}
-	return append(done[:kept], finished{batch: rest, trace: r.notPlayed(rest.cases, mark, why)})
+	return append(done[:kept], r.leave(sessions[kept:], left)), left
 }
 
-func (r *run) notPlayed(cases []Case, mark, why string) *trace.Trace {
+// leave returns what stands for sessions that are not played: a trace with the reason.
+func (r *run) leave(sessions []batch, why *trace.Mark) finished {
+	var rest finished
+	for _, b := range sessions {
+		rest.cases, rest.index = append(rest.cases, b.cases...), append(rest.index, b.index...)
+	}
+	rest.trace = r.notPlayed(rest.cases, *why)
+	return rest
+}
+
+func (r *run) notPlayed(cases []Case, why trace.Mark) *trace.Trace {
 	header, _ := r.header(&r.Client, cases, 0)
 	rec := trace.NewRecorder(header, 0)
 	for _, c := range cases {
-		rec.Record(trace.Event{Case: c.ID, Mark: &trace.Mark{Name: mark, Text: why}})
+		rec.Record(trace.Event{Case: c.ID, Mark: &why})
 	}
 	return rec.Stop()
 }

@@ -8,6 +8,7 @@ import (
 
 type surveyed struct {
 	ended       *trace.Process
+	came        bool            // with a message
 	asked       bool            // for the tools
 	called      map[string]bool // the tools of these cases
 	ending      bool            // the harness is ending the client
@@ -37,6 +38,7 @@ func survey(t *trace.Trace) surveyed {
 		case e.Mark != nil:
 			s.mark(e)
 		case fromClient(e):
+			s.came = true
 			s.called[e.Case] = true
 			method := trace.ReadMessage(e.Frame.Raw).Method
 			s.asked = s.asked || strings.HasPrefix(method, "tools/")
@@ -84,4 +86,13 @@ func stuck(t *trace.Trace, virtual bool) string {
 		return "the client never called the tool"
 	}
 	return ""
+}
+
+// absent says that the client of a session sent no message, as one does that cannot read its configuration; "" for any
+// other session.
+func absent(t *trace.Trace, _ bool) string {
+	if s := survey(t); s.ended == nil || s.ended.Interrupted || s.came {
+		return ""
+	}
+	return "the client never used the server"
 }
