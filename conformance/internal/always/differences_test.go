@@ -11,10 +11,10 @@ import (
 // allKinds are the kinds of differences: of a request to the model, and of a result.
 var allKinds = [2][]*kind{
 	{lostResult, extraResult, changedResult, misnamedResult, lostError, addedError, lostMedia,
-		changedMedia, extraMedia, lostText, changedText, extraText, foreignText, changedRole, changedOrder,
+		changedMedia, extraMedia, lostText, changedText, brokenText, extraText, foreignText, changedRole, changedOrder,
 		flatHistory, lostUse, extraUse, changedUse, changedInput, sharedID, roundedNumber, lostTool, extraTool,
 		changedDescription, changedSchema, lostChoice, invalidRequest, refusedRequest},
-	{unsaidUse, addedUse, renamedUse, rewrittenInput, otherID, unsaidText, addedText, rewrittenText,
+	{unsaidUse, addedUse, renamedUse, rewrittenInput, otherID, unsaidText, addedText, rewrittenText, saidBroken,
 		toldThinking, exchangedOrder, otherMedia, falseReason, roundedNumber},
 }
 

@@ -66,6 +66,11 @@ var faults = []given{
 		`Warm in Köln`,
 		`Warm in K?ln`,
 	}},
+	{name: "a character is cut by a decoder", kind: "broken-characters", path: `messages[1].content`, dialect: chat,
+		edits: edits{
+			`Warm in Köln`,
+			"Warm in K\ufffd\ufffdln",
+		}},
 	{name: "a text is continued", kind: "changed-text", path: `messages[1].content`, dialect: chat, edits: edits{
 		`Warm in Köln and Paris?`,
 		`Warm in Köln and Paris?x`,

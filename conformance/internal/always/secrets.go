@@ -73,6 +73,7 @@ var internals = []struct {
 }{
 	{"a stack trace", regexp.MustCompile(`goroutine \d+ \[|Traceback \(most recent call last\)|` +
 		`File "[^"\n]+", line \d+|\n\s+at [^\n]+[:(]`)},
+	{"a chain of exceptions", regexp.MustCompile(`\bCaused by: [\w.$]*(Exception|Error)\b`)},
 	{"a local path", regexp.MustCompile(`(^|[\s"'(=\[])(/(home|Users|root|opt|usr|var|srv|tmp|private)/[^\s"']+|` +
 		`file://[^\s"']*|[A-Za-z]:\\[^\s"']+)`)},
 	{"a list of issues of the client's parser", regexp.MustCompile(

@@ -96,6 +96,7 @@ func TestErrorsKeepInternals(t *testing.T) {
 		"Error: no\n    at ask (client.js:10:5)":                           "a stack trace",
 		"Traceback (most recent call last):\n  File \"client.py\", line 3": "a stack trace",
 		"panic: no\n\ngoroutine 7 [running]:\nmain.ask()":                  "a stack trace",
+		"Error: no\n  Caused by: a.b.IOException: closed":                  "a chain of exceptions",
 		"no such file: /home/anna/keys.json":                               "a local path",
 		`cannot read C:\\Users\\anna\\keys.json`:                           "a local path",
 		"Cannot find module 'file:///app/x.js'":                            "a local path",

@@ -4,6 +4,7 @@
 package tracetest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -145,6 +146,17 @@ func (s *Story) Calls() *Story {
 	s.Samples = 0
 	s.Frame(s.CaseID, trace.FromClient, 0,
 		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{`+s.Meta()+`"name":"x","arguments":{}}}`)
+	return s
+}
+
+// WithToken gives the call that was just made a progress token, as a driver does that abandons it.
+func (s *Story) WithToken() *Story {
+	call := &s.Trace.Events[len(s.Trace.Events)-1].Frame.Raw
+	if s.Revision.Modern() {
+		*call = bytes.Replace(*call, []byte(`"_meta":{`), []byte(`"_meta":{"progressToken":7,`), 1)
+	} else {
+		*call = bytes.Replace(*call, []byte(`"params":{`), []byte(`"params":{"_meta":{"progressToken":7},`), 1)
+	}
 	return s
 }
 

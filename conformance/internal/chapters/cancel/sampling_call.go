@@ -98,6 +98,9 @@ func goesOn(e *evidence.Case, x *evidence.Exchange) *check.Verdict {
 		return nil
 	case x.End.Closed:
 		v = check.NotObserved("the model request was still open at the end of the session").At(x.Place)
+	case evidence.TokenIn(e.Session.Message(e.Session.Trace.Find(e.FirstCall)).Params) == nil:
+		v = check.Unsupported("the model answered at once, because the call that the client abandoned has no progress token: "+
+			"let its driver send one (Env.Abandon)").At(e.CallPlace(), x.Place)
 	case len(cancels) > 0 && x.Behind < e.Session.Order[cancels[0].Ref]:
 		v = check.NotObserved("the model had answered before the client abandoned the call").
 			At(x.Place, cancels[0])
