@@ -44,6 +44,7 @@ func (h *hangs) limits(limit time.Duration, waits bool) (first, then time.Durati
 	return limit, min(limit, max(limit/shortShare, leastShort))
 }
 
+// note counts a session that hung. One that was ended while it made progress did not.
 func (h *hangs) note(t *trace.Trace) {
 	last, ended := "", false
 	for i := range t.Events {
@@ -52,7 +53,7 @@ func (h *hangs) note(t *trace.Trace) {
 			ended = true
 		case e.Frame != nil && len(e.Frame.Raw) > 0 && !ended:
 			last = string(e.Frame.Dir) + trace.ReadMessage(e.Frame.Raw).Method
-		case e.Process != nil && e.Process.State == trace.Ended && e.Process.Deadline:
+		case e.Process != nil && e.Process.State == trace.Ended && e.Process.Deadline && !e.Process.Unfinished:
 			h.lock.Lock()
 			if h.after == nil {
 				h.after = map[string]int{}

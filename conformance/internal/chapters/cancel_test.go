@@ -328,6 +328,9 @@ func TestTheClientAbandonsItsCallWhileItSamples(t *testing.T) {
 			s.thinks().abandons("7").hangsUp()
 		}},
 		{"ended-call", "the client cancels nothing", report.Pass, "", func(s cancelStory) { s.thinks().hangsUp() }},
+		{"no-retry", withoutToken, report.Unsupported, "no progress token", func(s cancelStory) {
+			s.thinks().ends(1, whole).reports(harness.Abandoned).says("So.")
+		}},
 		{"no-retry", "the client retries the call", report.Fail, "found one", func(s cancelStory) {
 			s.thinks().hangsUp().reports(harness.Abandoned).says("So.")
 		}},

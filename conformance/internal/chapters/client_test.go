@@ -235,6 +235,11 @@ func TestHowTheClientEnds(t *testing.T) {
 	backsOff := slow.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly")
 	require.Contains(t, backsOff.Message, "after longer and longer waits, when its time was up after 1m0s")
 	require.Equal(t, report.Unsupported, backsOff.Verdict)
+	waits := questionOf(t, server.V20251125)
+	waits.Asks(tracetest.Asking("?")).Later(30 * time.Second).CallEnds(harness.Failed)
+	waits.Ends(trace.Process{Deadline: true, Unfinished: true})
+	require.Contains(t, waits.Result("client/ends-cleanly").Message, "the client needs more time, or a shorter limit of "+
+		"its own: it ended its call for basic/question after 30s: set a limit such as")
 	hangs := questionOf(t, server.V20251125)
 	hangs.Asks(tracetest.Asking(tracetest.WhenOpen))
 	shown := hangs.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly").Evidence

@@ -46,6 +46,15 @@ func abandoned(e *evidence.Case) *check.Verdict {
 	return missing
 }
 
+// hasToken is for what happens while the model thinks: without a token in the call it answers at once.
+func hasToken(e *evidence.Case) *check.Verdict {
+	if evidence.TokenIn(e.Session.Message(e.Session.Trace.Find(e.FirstCall)).Params) != nil {
+		return nil
+	}
+	return check.Instead(check.Unsupported("the model answered at once, because the call that the client abandoned has no " +
+		"progress token: let its driver send one (Env.Abandon)").At(e.CallPlace()))
+}
+
 // abandonedAt returns what shows that the client abandoned its call, if [abandoned] holds.
 func abandonedAt(e *evidence.Case) evidence.Place {
 	at, _ := check.Abandoned(e)
@@ -56,7 +65,7 @@ var callerCancels = check.Check{
 	ID: "caller-cancels", Cases: []string{"call-while-sampling"},
 	Rule:       "A client that abandons its call while it samples for it SHOULD cancel the call",
 	Levels:     check.InLegacy(report.Should),
-	Statements: cancelsCall, Requests: 1, Needs: []check.Need{abandoned},
+	Statements: cancelsCall, Requests: 1, Needs: []check.Need{abandoned, hasToken},
 	Cause: "the client closes the stream, which is no cancel, or only stops listening",
 	Fix:   "Send notifications/cancelled with the id of the call when the caller abandons it.",
 	Judge: cancelsItsCall,
@@ -66,7 +75,7 @@ var modelEnds = check.Check{
 	ID: "model-ends", Cases: []string{"call-while-sampling"},
 	Rule:     "The model request ends when the client abandons the call that it belongs to",
 	Levels:   check.Robust,
-	Requests: 1, Needs: []check.Need{abandoned},
+	Requests: 1, Needs: []check.Need{abandoned, hasToken},
 	Cause: "the sampling handler does not end with the abandoned call, so its model request continues at a cost",
 	Fix:   "End the sampling request when the server cancels it, and when the call that it belongs to ends.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -98,9 +107,6 @@ func goesOn(e *evidence.Case, x *evidence.Exchange) *check.Verdict {
 		return nil
 	case x.End.Closed:
 		v = check.NotObserved("the model request was still open at the end of the session").At(x.Place)
-	case evidence.TokenIn(e.Session.Message(e.Session.Trace.Find(e.FirstCall)).Params) == nil:
-		v = check.Unsupported("the model answered at once, because the call that the client abandoned has no progress token: "+
-			"let its driver send one (Env.Abandon)").At(e.CallPlace(), x.Place)
 	case len(cancels) > 0 && x.Behind < e.Session.Order[cancels[0].Ref]:
 		v = check.NotObserved("the model had answered before the client abandoned the call").
 			At(x.Place, cancels[0])
@@ -130,7 +136,7 @@ var endedCall = check.Check{
 	ID: "ended-call", Cases: []string{"call-while-sampling"},
 	Rule:       "The client MUST NOT cancel a call that ended with an InputRequiredResult",
 	Levels:     check.InModern(report.Must),
-	Statements: []string{"cancellation/11"}, Requests: 1, Needs: []check.Need{abandoned},
+	Statements: []string{"cancellation/11"}, Requests: 1, Needs: []check.Need{abandoned, hasToken},
 	Cause: "abandoning a call cancels its latest request, even if the server has responded to it",
 	Fix:   "Cancel only requests without a response. After an InputRequiredResult, just do not retry the call.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -146,7 +152,7 @@ var noRetry = check.Check{
 	ID: "no-retry", Cases: []string{"call-while-sampling"},
 	Rule:     "The client does not retry a call that it has abandoned",
 	Levels:   check.InModern(report.Robust),
-	Requests: 1, Needs: []check.Need{abandoned},
+	Requests: 1, Needs: []check.Need{abandoned, hasToken},
 	Cause: "the loop that responds to input requests does not check whether anybody still wants the call",
 	Fix:   "Check that the caller still waits before the client retries the call.",
 	Judge: func(e *evidence.Case) check.Verdict {

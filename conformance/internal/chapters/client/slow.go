@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // timeOptions is how a user gives the client more time.
@@ -17,6 +18,8 @@ func needsTime(slow []*evidence.Session) check.Verdict {
 	pace, how := paceOf(slow), ""
 	if rounded := pace.Round(time.Second / 10); rounded > 0 {
 		how = fmt.Sprintf("; a sampling result takes it %s on average", rounded)
+	} else if id, waited := longestCall(s); waited >= time.Second {
+		how = fmt.Sprintf(", or a shorter limit of its own: it ended its call for %s after %s", id, waited)
 	}
 	return check.Unsupported("the client needs more time%s: set a limit such as %s (%s), or select fewer scenarios; %s",
 		how, advised(s, pace), timeOptions, s.Ending())
@@ -38,6 +41,24 @@ func paceOf(sessions []*evidence.Session) time.Duration {
 		}
 	}
 	return pace / time.Duration(max(answered, 1))
+}
+
+// longestCall returns the first case whose call the client reported as ended after the longest time, in whole seconds.
+func longestCall(s *evidence.Session) (id string, waited time.Duration) {
+	begun := map[string]time.Duration{}
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		since, called := begun[e.Case]
+		switch {
+		case e.Case != "" && e.Frame != nil && !called:
+			begun[e.Case] = e.At
+		case e.Mark != nil && e.Mark.Name == trace.MarkOutcome && called:
+			if took := (e.At - since).Round(time.Second); took > waited {
+				id, waited = e.Case, took
+			}
+		}
+	}
+	return id, waited
 }
 
 const (
