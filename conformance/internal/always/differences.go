@@ -140,8 +140,8 @@ var (
 		messageSchema...)
 	changedText = newKind("changed-text", "texts are trimmed, cut, or encoded anew",
 		"Pass each text on unchanged. The client's own words belong before or around it.")
-	brokenText = newKind("broken-characters", "the bytes of the server's stream are decoded in pieces, and one ends inside a "+
-		"character", "Decode a message as UTF-8 once all its bytes are there.")
+	brokenText = newKind("broken-characters", "the bytes of the server's stream are decoded in pieces that cut characters",
+		"Decode a message as UTF-8 once all its bytes are there.")
 	extraText = newKind("extra-text", "the client puts messages of its own into the history, or sends one twice",
 		"Put the client's own messages before the conversation. Send each message of the server once.", oneRequest)
 	foreignText = newKind(
@@ -237,8 +237,8 @@ var (
 		"texts are trimmed or cut, or fragments of a stream are lost or decoded apart",
 		"Join the fragments of a text as bytes, and pass it on unchanged.",
 	)
-	saidBroken = newKind("broken-characters", "the bytes of the model's stream are decoded in pieces, and one ends inside a "+
-		"character", "Decode an event as UTF-8 once all its bytes are there.")
+	saidBroken = newKind("broken-characters", "the bytes of the model's stream are decoded in pieces that cut characters",
+		"Decode an event as UTF-8 once all its bytes are there.")
 	toldThinking = newKind("extra-thinking", "the provider's reasoning is joined with the answer",
 		"Leave thinking out of the result. MCP has no block for it.")
 	exchangedOrder = newKind("changed-order", "texts and tool uses of a reply are collected apart",

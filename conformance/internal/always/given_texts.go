@@ -189,7 +189,7 @@ func unmatched(sent, given []item) *difference {
 	return extraText.found("no text", describe(&given[0])).at("", given[0].Path)
 }
 
-// breaksCharacters reports whether a text has what decoders put in place of bytes that are not UTF-8, and the other not.
+// breaksCharacters reports whether a text has what decoders put in place of bytes that are not UTF-8, and want has not.
 func breaksCharacters(want, got string) bool {
 	return strings.ContainsRune(got, utf8.RuneError) && !strings.ContainsRune(want, utf8.RuneError)
 }

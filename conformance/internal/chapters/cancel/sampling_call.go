@@ -51,8 +51,8 @@ func hasToken(e *evidence.Case) *check.Verdict {
 	if evidence.TokenIn(e.Session.Message(e.Session.Trace.Find(e.FirstCall)).Params) != nil {
 		return nil
 	}
-	return check.Instead(check.Unsupported("the model answered at once, because the call that the client abandoned has no " +
-		"progress token: let its driver send one (Env.Abandon)").At(e.CallPlace()))
+	return check.Instead(check.Unsupported("the model answered at once, because the call that the client abandoned has " +
+		"no progress token: let its driver send one (Env.Abandon)").At(e.CallPlace()))
 }
 
 // abandonedAt returns what shows that the client abandoned its call, if [abandoned] holds.
