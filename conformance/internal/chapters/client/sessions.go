@@ -316,6 +316,11 @@ func endsBadly(bad []*evidence.Session, sessions int) check.Verdict {
 			"If a stream ends without the response, send a GET with the id of its last event as Last-Event-ID.").
 			Show(evidence.Place{Ref: closed.Ref()}, "the end of the connection, last event %s", closed.Frame.Event)
 	}
+	if r := unanswered(bad[0]); r != nil {
+		v.Message += fmt.Sprintf("; it did not respond to sampling request %d, although the model had answered", r.N)
+		v = v.Because("the client cannot send what it received, or waits for something else, and so does its server",
+			"Respond to every sampling request, with an error if the answer cannot be sent, such as a long one.")
+	}
 	shows := slices.IndexFunc(bad, func(s *evidence.Session) bool { return endsIn(s) != "" })
 	return showLast(v.In(endsIn(bad[max(0, shows)])), bad[0]).ShowOutput(bad[0])
 }
@@ -361,6 +366,19 @@ func unresumed(s *evidence.Session) *trace.Event {
 		return nil
 	}
 	return closed
+}
+
+// unanswered returns the sampling request to which a client that hung had the model's whole answer and did not respond;
+// nil for none.
+func unanswered(s *evidence.Session) *evidence.Round {
+	open, _ := latest(s)
+	if s.Ended == nil || !s.Ended.Deadline || open == nil || len(open.Rounds) == 0 || unresumed(s) != nil {
+		return nil
+	}
+	if r := open.Rounds[len(open.Rounds)-1]; len(r.Answers) == 0 && r.AnsweredWhole() {
+		return r
+	}
+	return nil
 }
 
 // replayed counts the cases that were played again in another session.
