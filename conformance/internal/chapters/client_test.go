@@ -248,7 +248,7 @@ func TestHowTheClientEnds(t *testing.T) {
 	silent := questionOf(t, server.V20251125)
 	silent.Asks(tracetest.Asking(tracetest.WhenOpen)).Prompts(tracetest.Asking(tracetest.WhenOpen)).Says("At ten.")
 	mute := silent.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly")
-	require.Contains(t, mute.Message, "was ended; it did not respond to sampling request 1, although the model had answered")
+	require.Contains(t, mute.Message, "; it did not respond to sampling request 1, although the model had answered")
 	require.Contains(t, mute.Fix, "Respond to every sampling request")
 	closed := questionOf(t, server.V20251125)
 	closed.Asks(tracetest.Asking(tracetest.WhenOpen))
