@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,11 +54,14 @@ func (c *showCommand) Run(ctx context.Context, s streams) error {
 		}
 	}
 	out, end := paged(s)
-	shown := 0
-	var wrong error
-	for _, file := range files {
-		n, err := c.show(&after{out, shown > 0}, file, chosen)
-		shown, wrong = shown+n, errors.Join(wrong, err)
+	shown := map[string]int{} // events, by revision
+	wrong := c.each(out, files, shown, chosen)
+	if wrong == nil && c.Case+c.Check != "" { // a session can end before the client calls the case's tool
+		wrong = c.each(out, files, shown, func(revision string) sequence.Options {
+			o := chosen(revision)
+			o.Session = true
+			return o
+		})
 	}
 	if err := end(); err != nil {
 		return err
@@ -65,10 +69,37 @@ func (c *showCommand) Run(ctx context.Context, s streams) error {
 	if wrong != nil {
 		return usage(wrong)
 	}
-	if shown == 0 && c.Case != "" {
+	if len(shown) == 0 && c.Case != "" {
 		return usage(fmt.Errorf("--case: %s has no event of %q", c.Path, c.Case))
 	}
 	return nil
+}
+
+// each shows the traces of the revisions of which nothing was shown before, and notes how many events it showed.
+func (c *showCommand) each(
+	out io.Writer, files []string, shown map[string]int, chosen func(revision string) sequence.Options,
+) error {
+	before, all := maps.Clone(shown), 0
+	for _, n := range shown {
+		all += n
+	}
+	var wrong error
+	for _, file := range files {
+		var of string
+		n, err := c.show(&after{out, all > 0}, file, func(revision string) sequence.Options {
+			of = revision
+			o := chosen(revision)
+			if before[revision] > 0 {
+				o.Case = "-" // no case has this name
+			}
+			return o
+		})
+		if n > 0 {
+			shown[of] += n
+		}
+		all, wrong = all+n, errors.Join(wrong, err)
+	}
+	return wrong
 }
 
 // follow shows what the traces have, and what they get, until the context ends. A file that cannot be read yet waits.

@@ -24,6 +24,8 @@ type Options struct {
 	// Case limits the sequence to the events of one case, with what passes beside them on the other side of a gateway; ""
 	// for all.
 	Case string
+	// Session shows, beside the case, what its session has outside of cases, such as the connection.
+	Session bool
 	// Marked are the events to mark, such as those on which a verdict rests.
 	Marked map[trace.Ref]bool
 	// Growing says nothing about the end of a trace that is still recorded.
@@ -112,10 +114,10 @@ func (w *Writer) event(e *trace.Event) error {
 		return nil
 	case one == "":
 		return w.write(&shown{l, *e, e.Case})
-	case e.Case == "" && e.Front != nil:
+	case e.Case == "" && e.Front != nil && !w.options.Session:
 		w.beside = append(w.beside, shown{l, *e, one})
 		return nil
-	case e.Case == one:
+	case e.Case == one || e.Case == "" && w.options.Session && w.plays(one):
 		if w.Shown == 0 {
 			if err := w.head(); err != nil {
 				return err
@@ -127,11 +129,16 @@ func (w *Writer) event(e *trace.Event) error {
 			}
 		}
 		w.beside = nil
-		return w.write(&shown{l, *e, one})
+		return w.write(&shown{l, *e, e.Case})
 	case e.Case != "":
 		w.beside = nil
 	}
 	return nil
+}
+
+// plays reports whether the trace is of a session with the case.
+func (w *Writer) plays(id string) bool {
+	return slices.ContainsFunc(w.header.Cases, func(c trace.Case) bool { return c.ID == id })
 }
 
 func (w *Writer) write(l *shown) error {
