@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/toolschema"
 )
@@ -175,8 +176,15 @@ func saidNo(e *evidence.Case, r *evidence.Round) bool {
 		response := e.Session.Trace.Find(r.Answers[0].Ref).Frame.Raw
 		return r.Answers[0].Err != nil && !evidence.ObjectOf(json.RawMessage(response)).Has("result")
 	}
-	return e.Revision.Modern() && e.RetryWithoutKey(r) == nil && e.Session.Unsettled(r.Asked) == ""
+	if e.Revision.Modern() {
+		return e.RetryWithoutKey(r) == nil && e.Session.Unsettled(r.Asked) == ""
+	}
+	return gaveUp(e)
 }
+
+// gaveUp reports whether the client closed the stream of a call and says that the call failed: it did not mean to abandon
+// it.
+func gaveUp(e *evidence.Case) bool { return e.StreamClosed() != nil && e.ReportedOutcome() == harness.Failed }
 
 // excused reports whether something else explains that a request has no result. Clients limit the rounds of a call, and
 // those of a tool loop that they run themselves. Two calls of a tool ask the model the same.
@@ -194,7 +202,7 @@ func excused(e *evidence.Case, r *evidence.Round) bool {
 
 func abandoned(e *evidence.Case, r *evidence.Round) bool {
 	cancels, _ := e.CallCancels()
-	return len(cancels) > 0 || e.Cancelled(r) != nil || e.StreamClosed() != nil || e.ReportedAbandoned() != nil
+	return len(cancels) > 0 || e.Cancelled(r) != nil || e.StreamClosed() != nil && !gaveUp(e) || e.ReportedAbandoned() != nil
 }
 
 const (

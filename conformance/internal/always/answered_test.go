@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -62,7 +63,12 @@ func TestValidRequestsGetAResult(t *testing.T) {
 			s.Asks(asked).Prompts(asked).Asks(warm).Refuses(-32000, why).PassesBarrier()
 		}
 	}
+	givesUp := func(outcome string) steps { // at once, with the stream of the call
+		return func(s *session) { s.Asks(asked).Closes().CallEnds(outcome).PassesBarrier() }
+	}
 	judges(t, "answered", "basic/question",
+		inNative(legacy(fails("the call fails at once, with its stream", givesUp(harness.Failed), "without a request"))),
+		inNative(legacy(tracetest.Passes("the call is abandoned", givesUp(harness.Abandoned)))),
 		inNative(legacy(passes("too many requests at once", beside("busy")))),
 		inNative(legacy(fails("another refusal beside a request", beside("no"), "without a request"))),
 		passes("a result", tracetest.Asked(asked, answer)),

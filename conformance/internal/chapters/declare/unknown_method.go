@@ -20,7 +20,7 @@ const (
 
 // The server makes a request of a method that the client does not know, and then samples.
 var unknownMethod = harness.Case{
-	ID: "declare/unknown-method", Revisions: check.NewestLegacy, Barrier: true,
+	ID: "declare/unknown-method", Revisions: check.NewestLegacy, Barrier: true, Isolated: true,
 	Handler: func(s *server.Session) (any, error) {
 		greeting, err := s.Start(story.Object{"name": "Ada"}, server.Method(unknownName), server.Hostile())
 		if err != nil {
