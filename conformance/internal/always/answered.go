@@ -182,9 +182,11 @@ func saidNo(e *evidence.Case, r *evidence.Round) bool {
 	return gaveUp(e)
 }
 
-// gaveUp reports whether the client closed the stream of a call and says that the call failed: it did not mean to abandon
-// it.
-func gaveUp(e *evidence.Case) bool { return e.StreamClosed() != nil && e.ReportedOutcome() == harness.Failed }
+// gaveUp reports whether the client closed the stream of a call and says that the call failed. It did not abandon it on
+// purpose.
+func gaveUp(e *evidence.Case) bool {
+	return e.StreamClosed() != nil && e.ReportedOutcome() == harness.Failed
+}
 
 // excused reports whether something else explains that a request has no result. Clients limit the rounds of a call, and
 // those of a tool loop that they run themselves. Two calls of a tool ask the model the same.
@@ -202,7 +204,8 @@ func excused(e *evidence.Case, r *evidence.Round) bool {
 
 func abandoned(e *evidence.Case, r *evidence.Round) bool {
 	cancels, _ := e.CallCancels()
-	return len(cancels) > 0 || e.Cancelled(r) != nil || e.StreamClosed() != nil && !gaveUp(e) || e.ReportedAbandoned() != nil
+	closed := e.StreamClosed() != nil && !gaveUp(e)
+	return len(cancels) > 0 || e.Cancelled(r) != nil || closed || e.ReportedAbandoned() != nil
 }
 
 const (
