@@ -129,6 +129,9 @@ func samplesAfter(s *evidence.Session, place int, caseID string) check.Verdict {
 					continue
 				}
 				asked = true
+				if s.EndedEarly() && len(r.Answers) == 0 {
+					return check.NotObserved("the client was ended before it responded in its new session").At(r.Asked)
+				}
 				if r.Result() == nil {
 					return check.Fail("expected a result in the new session, found none%s", call.WhyNoResult(r.N)).
 						At(r.Asked).ShowOutput(s)
