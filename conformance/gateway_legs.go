@@ -122,12 +122,19 @@ func pair(from, to []*legRequest) {
 			if len(could) == 0 {
 				continue
 			}
-			// Equal requests may overtake each other: their responses tell them apart.
+			// Requests may overtake each other: their arguments tell them apart, or their responses.
+			if same := filter(could, func(other *legRequest) bool { return sameArguments(r, other) }); len(same) > 0 {
+				could = same
+			}
 			i := slices.IndexFunc(could, func(other *legRequest) bool { return sameResponse(r, other) })
 			other := could[max(i, 0)]
 			r.other, other.other = other, r
 		}
 	}
+}
+
+func sameArguments(a, b *legRequest) bool {
+	return jsonvalue.Same(jsonvalue.Part(a.Params, "arguments"), jsonvalue.Part(b.Params, "arguments"))
 }
 
 func sameResponse(a, b *legRequest) bool {

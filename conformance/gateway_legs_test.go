@@ -295,6 +295,28 @@ func TestEqualRequestsMayOvertakeEachOther(t *testing.T) {
 	}
 }
 
+func TestChangedCallsMayOvertakeEachOther(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"x","arguments":{"n":%s}%s}}`
+	const response = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]%s}}`
+	var both twoLegs
+	both.add(true, trace.FromClient, call, "1", "0", `,"x-kept":1`)
+	both.add(true, trace.FromClient, call, "2", "1", `,"x-kept":1`)
+	both.add(false, trace.FromClient, call, `"b"`, "1", "") // it was call 2
+	both.add(false, trace.FromClient, call, `"a"`, "0", "")
+	both.add(false, trace.ToClient, response, `"b"`, "second", `,"x-kept":1`)
+	both.add(true, trace.ToClient, response, "2", "second", "")
+	both.add(false, trace.ToClient, response, `"a"`, "first", `,"x-kept":1`)
+	both.add(true, trace.ToClient, response, "1", "first", "")
+	for _, r := range both.judged() {
+		if r.Check == "calls" {
+			require.Equal(t, report.Fail, r.Verdict)
+			require.Contains(t, r.Message, "x-kept")
+			require.NotContains(t, r.Message, "arguments")
+			require.NotContains(t, r.Message, "text")
+		}
+	}
+}
+
 // A cancel and the response to its request may cross: what the gateway has first counts.
 func TestACancelMayCrossTheResponse(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`
