@@ -156,7 +156,9 @@ func TestWaitingSessionsStartFewAtOnceAndWaitTogether(t *testing.T) {
 		requireStarted(3, "after one message")
 		speak <- struct{}{}
 		requireStarted(4, "after two messages")
-		<-time.After(time.Minute) // virtual
+		<-time.After(11 * time.Second) // virtual
+		requireStarted(6, "each silent client holds up the next one for ten seconds")
+		<-time.After(time.Minute)
 		requireStarted(7, "silent clients do not hold up the others")
 		close(speak)
 		close(end)
