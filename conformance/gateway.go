@@ -79,13 +79,16 @@ func (s *Suite) addAlone(ctx context.Context, rs *report.Results) ([]*trace.Trac
 	return traces, errors.Join(errs...)
 }
 
-// anyCase returns a result with a case that a run can select. Nobody can select sessions that are only for gateways: a
-// run of any case plays them, except for the slow answer, which needs all.
-func anyCase(r *report.Result) *report.Result {
-	if !isOfGateway(r.Case) {
-		return r
-	}
+// selectable returns a result whose case, or cases, a run can select. Nobody can select sessions that are only for
+// gateways: a run of any case plays them, except for the slow answer, which needs all.
+func selectable(r *report.Result) *report.Result {
 	one := *r
+	if len(r.Together) > 0 {
+		one.Case = strings.Join(r.Together, ",")
+	}
+	if !isOfGateway(r.Case) {
+		return &one
+	}
 	if one.Case = "basic/question"; r.Check == gatewaySlow {
 		one.Case = ""
 	}

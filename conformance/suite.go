@@ -262,7 +262,7 @@ func (s *Suite) addReproduce(rs *report.Results) {
 		}
 		for i, one := range r.Findings() {
 			if i == 0 {
-				r.Reproduce = s.Reproduce(anyCase(one))
+				r.Reproduce = s.Reproduce(selectable(one))
 			} else {
 				r.Others[i-1].Reproduce = s.Reproduce(one)
 			}

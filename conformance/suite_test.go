@@ -53,6 +53,30 @@ func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
 	require.Equal(t, `2025-11-25/"basic/question"`, rs.Results[0].Reproduce, "one case shows it as well as all")
 }
 
+// Each case is judged in a session in which the client is whole, so that no other check fails.
+func TestAClientThatOneRequestBreaksIsTold(t *testing.T) {
+	t.Parallel()
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		suite := suiteOf(t, mutant("deaf-after-audio"))
+		suite.Revisions, suite.Only = []server.Revision{revision}, []string{"basic", "tool-use"}
+		suite.Reproduce = func(r *report.Result) string { return r.Case }
+		rs, _, err := suite.Run(t.Context())
+		require.NoError(t, err)
+		for _, r := range rs.Results {
+			if r.ID() != "client/ends-cleanly" {
+				require.False(t, r.Failed(false), "%s: %s", r.ID(), r.Message)
+				continue
+			}
+			require.Equal(t, report.Fail, r.Verdict)
+			require.Equal(t, "from basic/image-later on, the client served no sampling request of the session: none of 41 more "+
+				"cases, of which it served 41 in another session, and basic/image-later, too: basic/audio may have broken it",
+				r.Message)
+			require.Regexp(t, `^basic/audio,basic/image-later,basic/[a-z-]+$`, r.Reproduce)
+			require.Equal(t, "basic/image-later", r.Case)
+		}
+	}
+}
+
 func TestResponsesThatTheServerRefusesHaveOneReason(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, mutant("answers-as-text"))

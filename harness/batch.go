@@ -50,7 +50,7 @@ type finished struct {
 }
 
 // rerun returns the sessions for the cases that a session left unfinished, and notes those cases in its trace. Another
-// case may be to blame, so the session says nothing about them. Hostile cases may rerun together, if together is true.
+// case may be to blame, so the session says nothing about them. Some may rerun together, if together is true.
 func (f *finished) rerun(together bool) []batch {
 	if f.trace == nil {
 		return nil
@@ -59,19 +59,7 @@ func (f *finished) rerun(together bool) []batch {
 	if s.ended == nil || s.endedEarly() || !s.asked {
 		return nil // a client that never asked for the tools, or is slow, would do the same with fewer
 	}
-	due := f.unfinished
-	if f.cases[0].Hostile && slices.ContainsFunc(f.cases, func(c Case) bool { return c.Barrier }) {
-		due = f.unsettled
-	}
-	var indices []int
-	header := &f.trace.Header
-	header.Cases = slices.Clone(header.Cases)
-	for i := range f.cases {
-		if due(&s, i) {
-			header.Cases[i].Replayed = true
-			indices = append(indices, i)
-		}
-	}
+	indices := f.due(&s)
 	suspect := slices.IndexFunc(f.cases, func(c Case) bool { return c.ID == s.last })
 	if together && len(indices) == len(f.cases) && s.crashed() && suspect >= 0 && f.cases[0].Hostile {
 		return f.around(suspect)
@@ -80,7 +68,52 @@ func (f *finished) rerun(together bool) []batch {
 	for chunk := range slices.Chunk(indices, f.fits(&s)) {
 		sessions = append(sessions, f.pick(chunk))
 	}
+	if together && !s.died() && !f.cases[0].Hostile {
+		sessions = append(sessions, f.unserved(&s)...)
+	}
 	return sessions
+}
+
+// unserved returns sessions for the cases that the client did not serve any more: the first one, or what came before,
+// may have broken it. The first also counts in the session as it was. It runs again alone, the others together.
+func (f *finished) unserved(s *surveyed) []batch {
+	unserved, after := s.unserved()
+	var first, others []int
+	for i := range f.cases {
+		c := &f.trace.Header.Cases[i]
+		switch {
+		case !slices.Contains(unserved, c.ID):
+			continue
+		case c.ID == unserved[0]:
+			c.UnservedAfter = after
+			first = append(first, i)
+		case !c.Replayed:
+			c.Replayed = true
+			others = append(others, i)
+		}
+	}
+	if last := &f.trace.Header.Cases[len(f.trace.Header.Cases)-1]; slices.Contains(unserved, last.ID) {
+		last.Replayed = true // the barrier, too
+	}
+	sessions := []batch{f.pick(first), f.pick(others)}
+	return slices.DeleteFunc(sessions, func(b batch) bool { return len(b.cases) == 0 })
+}
+
+// due returns the indices of the cases that a session left unfinished, and notes them in its trace.
+func (f *finished) due(s *surveyed) (indices []int) {
+	isDue := f.unfinished
+	if f.cases[0].Hostile && slices.ContainsFunc(f.cases, func(c Case) bool { return c.Barrier }) {
+		isDue = f.unsettled
+	}
+	header := &f.trace.Header
+	header.Cases = slices.Clone(header.Cases)
+	for i := range f.cases {
+		if isDue(s, i) {
+			header.Cases[i].Replayed = true
+			indices = append(indices, i)
+		}
+	}
+	return indices
 }
 
 // fits returns how many cases a session may have for a host that ended in order before it had called every tool, since

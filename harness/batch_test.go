@@ -157,6 +157,61 @@ func TestHostileCasesOfAClientThatNeverAnswersRunOnce(t *testing.T) {
 	require.Equal(t, [][]string{{"s/a", "s/b", "barrier"}, {"s/a", "barrier"}, {"s/b", "barrier"}}, sessions(traces))
 }
 
+func TestCasesThatABrokenClientDidNotServeRunAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		breaks   string // the cases behind which the client serves nothing more
+		sessions string
+		after    []string // for each session, the case behind which it served nothing
+	}{
+		"never":         {"", "abcdefgh", []string{""}},
+		"at the end":    {"g", "abcdefgh", []string{""}},
+		"near the end":  {"f", "abcdefgh g h", []string{"s/f", "", ""}},
+		"in the middle": {"c", "abcdefgh d efgh", []string{"s/c", "", ""}},
+		"twice":         {"bd", "abcdefgh c defgh e fgh", []string{"s/b", "", "s/d", "", ""}},
+		"three times":   {"bdf", "abcdefgh c defgh e fgh", []string{"s/b", "", "s/d", "", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, revision := range both {
+				var all []harness.Case
+				for _, letter := range "abcdefgh" {
+					one := question("s/" + string(letter))
+					if strings.ContainsRune(c.breaks, letter) {
+						one.Handler = func(s *server.Session) (any, error) {
+							p := s.Ask("What is it?")
+							audio := server.SamplingMessage{Role: "user", Content: server.Audio("audio/wav", []byte("x"))}
+							p.Messages = append(p.Messages, audio)
+							return s.Sample(p)
+						}
+					}
+					all = append(all, one)
+				}
+				traces := virtually(t, mutant("deaf-after-audio"), revision, all...)
+				require.Equal(t, c.sessions, letters(traces), revision)
+				for i, after := range c.after {
+					found := ""
+					for _, one := range traces[i].Header.Cases {
+						found += one.UnservedAfter
+					}
+					require.Equal(t, after, found, revision)
+				}
+			}
+		})
+	}
+	traces := virtually(t, mutant("refuses"), server.V20251125, cases(question, "s/a", "s/b", "s/c")...)
+	require.Len(t, traces, 1, "it never served anything")
+	traces = virtually(t, mutant("refuses"), server.V20251125, cases(quiet, "s/a", "s/b", "s/c")...)
+	require.Len(t, traces, 1, "nothing was asked")
+}
+
+// letters returns the letters of the cases, in a word for each session.
+func letters(traces []*trace.Trace) string {
+	var words []string
+	for _, ids := range sessions(traces) {
+		words = append(words, strings.ReplaceAll(strings.Join(ids, ""), "s/", ""))
+	}
+	return strings.Join(words, " ")
+}
+
 func TestToolsThatAClientDidNotCallRunAgain(t *testing.T) {
 	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		env.HTTP = &http.Client{Transport: &twoCalls{next: env.HTTP.Transport}}

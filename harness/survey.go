@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -14,6 +16,8 @@ type surveyed struct {
 	ending      bool            // the harness is ending the client
 	last        string          // the case of the client's last request
 	begun, over map[string]int  // handler runs by case, and those that succeeded before the client ended
+	sampling    []string        // the cases with a sampling request, in the order of the first ones
+	model       map[string]bool // the cases for which the client asked the model
 }
 
 // reached reports whether the client called the case's tool. Other carriers are optional for clients.
@@ -29,7 +33,7 @@ func (s *surveyed) endedEarly() bool { return s.ended.Interrupted || s.ended.Unf
 func (s *surveyed) died() bool { return s.ended.Deadline || s.ended.OutsideBubble || s.crashed() }
 
 func survey(t *trace.Trace) surveyed {
-	s := surveyed{called: map[string]bool{}, begun: map[string]int{}, over: map[string]int{}}
+	s := surveyed{called: map[string]bool{}, begun: map[string]int{}, over: map[string]int{}, model: map[string]bool{}}
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch {
@@ -37,6 +41,10 @@ func survey(t *trace.Trace) surveyed {
 			s.ended = e.Process
 		case e.Mark != nil:
 			s.mark(e)
+		case e.Request != nil:
+			s.model[e.Case] = true
+		case asksForSample(e) && !slices.Contains(s.sampling, e.Case):
+			s.sampling = append(s.sampling, e.Case)
 		case fromClient(e):
 			s.came = true
 			s.called[e.Case] = true
@@ -48,6 +56,26 @@ func survey(t *trace.Trace) surveyed {
 		}
 	}
 	return s
+}
+
+// asksForSample reports whether the server sent a sampling request, in a result or by itself.
+func asksForSample(e *trace.Event) bool {
+	return e.Frame != nil && e.Frame.Dir == trace.ToClient && e.Case != "" &&
+		bytes.Contains(e.Frame.Raw, []byte(`"sampling/createMessage"`))
+}
+
+// unserved returns the cases with a sampling request that came when the client had stopped to serve them, and the case
+// before: it asked the model for that one, and for none since. Nil for a client that serves those of the last cases.
+func (s *surveyed) unserved() (cases []string, after string) {
+	const fewest = 2 // for some cases, a client need not ask
+	last := len(s.sampling) - 1
+	for last >= 0 && !s.model[s.sampling[last]] {
+		last--
+	}
+	if behind := s.sampling[last+1:]; last >= 0 && len(behind) >= fewest {
+		return behind, s.sampling[last]
+	}
+	return nil, ""
 }
 
 func (s *surveyed) mark(e *trace.Event) {

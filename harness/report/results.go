@@ -75,6 +75,8 @@ type Result struct {
 	DurationMS int64 `json:"duration_ms"`
 	// Cases are the verdicts by case.
 	Cases []CaseResult `json:"cases,omitempty"`
+	// Together are the cases that show it only in one session; nil for Case alone.
+	Together []string `json:"-"`
 
 	also []string // what has the same cause
 }
@@ -104,6 +106,7 @@ type Finding struct {
 	Cause       string       `json:"cause,omitempty"`
 	Fix         string       `json:"fix,omitempty"`
 	Reproduce   string       `json:"reproduce,omitempty"`
+	Together    []string     `json:"-"`
 }
 
 // Findings returns the result once for each kind of difference, with the cases of that kind: the first one is that of
@@ -116,6 +119,7 @@ func (r *Result) Findings() []*Result {
 		one := first
 		one.Difference, one.Message, one.Case, one.Requirement = f.Difference, f.Message, f.Case, f.Requirement
 		one.Evidence, one.Around, one.Cause, one.Fix, one.Reproduce = f.Evidence, f.Around, f.Cause, f.Fix, f.Reproduce
+		one.Together = f.Together
 		one.Verdict = cmp.Or(f.Verdict, r.Verdict)
 		all = append(all, &one)
 	}

@@ -84,6 +84,10 @@ type Case struct {
 	Tools []string `json:"tools,omitempty"`
 	// Replayed is true when the session ended before the case was over: the case ran again in another session.
 	Replayed bool `json:"replayed,omitempty"`
+	// UnservedAfter is set when the client asked the model for no sampling request of the session from the case on,
+	// although it did before: it is the last case before. The case ran again in another session, but counts here, too.
+	// Those behind it are Replayed.
+	UnservedAfter string `json:"unservedAfter,omitempty"`
 }
 
 // For returns the events of one case and those of the session, in order, under the same header.

@@ -42,9 +42,9 @@ var answered = check.Check{
 
 // unserved returns the verdict for a valid request that the client should have answered with a result; nil if it may
 // have had a reason: a user who declines, a cancellation, a model that fails, or a request that some clients or
-// providers cannot serve.
+// providers cannot serve. A case before which something broke the client counts where it ran again.
 func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
-	if !r.IsValid() || excused(e, r) || !saidNo(e, r) {
+	if !r.IsValid() || e.Case.UnservedAfter != "" || excused(e, r) || !saidNo(e, r) {
 		return nil
 	}
 	found := ""

@@ -69,7 +69,7 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 	worst := smallest(verdicts, r.Verdict, nil)
 	f := worst.finding(c, revision)
 	r.Difference, r.Message, r.Requirement, r.Case = f.Difference, f.Message, f.Requirement, f.Case
-	r.Evidence, r.Around, r.Cause, r.Fix = f.Evidence, f.Around, f.Cause, f.Fix
+	r.Evidence, r.Around, r.Cause, r.Fix, r.Together = f.Evidence, f.Around, f.Cause, f.Fix, f.Together
 	if r.Verdict == report.Info {
 		r.Message = allInfos(verdicts)
 	}
@@ -82,8 +82,11 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 // finding is what a result says of the verdict.
 func (v *caseVerdict) finding(c *Check, revision server.Revision) report.Finding {
 	f := report.Finding{Difference: v.difference(), Message: v.Message, Requirement: c.Requirement(revision),
-		Case:     cmp.Or(v.on.Case.ID, v.Case, onlyCase(v.Evidence)),
+		Case:     cmp.Or(v.played(), v.Case, onlyCase(v.Evidence)),
 		Evidence: append([]report.Evidence{}, v.Evidence...)}
+	if after := v.on.Case.UnservedAfter; after != "" {
+		f.Together = []string{after, v.on.Case.ID}
+	}
 	switch v.Kind {
 	case report.Fail, report.Warn:
 		f.Cause, f.Fix = v.Advise(c)
@@ -167,6 +170,17 @@ func smallest(verdicts []caseVerdict, kind report.Verdict, difference *string) *
 		}
 	}
 	return best
+}
+
+// played is the case that a run plays to see the verdict: for the barrier, the only case before it; "" for several.
+func (v *caseVerdict) played() string {
+	switch cases := v.on.Session.Trace.Header.Cases; {
+	case v.on.Case.ID != harness.BarrierID:
+		return v.on.Case.ID
+	case len(cases) == 2:
+		return cases[0].ID
+	}
+	return ""
 }
 
 // size is the number of the case's sampling requests. The barrier is last: no run can play it alone.

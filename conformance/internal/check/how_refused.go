@@ -41,9 +41,9 @@ func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
 	return ""
 }
 
-// limited returns the verdict for a case with a request that the client refused because of a limit of its own for the
+// Limited returns the verdict for a case with a request that the client refused because of a limit of its own for the
 // requests in a time; nil for any other. It served some before, and did not ask the model.
-func limited(ev *evidence.Case) *Verdict {
+func Limited(ev *evidence.Case) *Verdict {
 	for _, r := range ev.Rounds {
 		said := ""
 		switch {

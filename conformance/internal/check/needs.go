@@ -125,7 +125,7 @@ func (c *Check) unjudged(ev *evidence.Case) *Verdict {
 	case !s.Trace.Whole:
 		return Instead(NotObserved("the trace is incomplete: %d events were over the recorder's limit", s.Trace.Dropped))
 	}
-	if v := cmp.Or(notCalled(ev), limited(ev)); v != nil {
+	if v := cmp.Or(notCalled(ev), Limited(ev)); v != nil {
 		return v
 	}
 	return c.tooFew(ev)

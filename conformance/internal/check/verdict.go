@@ -17,6 +17,8 @@ type Verdict struct {
 	Evidence []report.Evidence
 	// Case is the ID of the case to reproduce a verdict on a session or a run; "" if it takes more than one.
 	Case string
+	// Together are the cases that show it only in one session; nil for others.
+	Together []string
 	// See is the check that explains the verdict, "" for none, and Reason says for programs why. They come from an
 	// [evidence.Why] among the arguments of the message.
 	See    string

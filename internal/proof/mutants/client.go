@@ -1,6 +1,8 @@
 package mutants
 
 import (
+	"sync"
+
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
@@ -18,4 +20,24 @@ var clientEdits = edits{
 		}
 	}),
 	"declares-nothing": just(Edit{Env: func(env *harness.Env) { env.Declare = []byte("{}") }}),
+	"deaf-after-audio": deafAfter(func(asked object) (found bool) {
+		eachBlock("audio", func(object) { found = true })(asked)
+		return found
+	}),
+}
+
+// deafAfter refuses every request after one of a kind.
+func deafAfter(kind func(asked object) bool) func(*Wire) Edit {
+	return func(*Wire) Edit {
+		var mu sync.Mutex
+		deaf := false
+		return Edit{Asked: func(s *Sample) {
+			mu.Lock()
+			defer mu.Unlock()
+			if deaf {
+				s.Refuse(codeInternal, "broken on purpose: answers nothing more")
+			}
+			deaf = deaf || kind(s.Asked)
+		}}
+	}
 }

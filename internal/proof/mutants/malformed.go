@@ -2,7 +2,6 @@ package mutants
 
 import (
 	"encoding/json"
-	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
@@ -62,22 +61,13 @@ var malformedEdits = edits{
 			<-s.Wire.Context.Done()
 		}
 	}),
-	"deaf-after-malformed": func(*Wire) Edit {
-		var mu sync.Mutex
-		deaf := false
-		return Edit{Asked: func(s *Sample) {
-			mu.Lock()
-			defer mu.Unlock()
-			if deaf {
-				s.Refuse(codeInternal, "broken on purpose: answers nothing more")
-			}
-			deaf = deaf || firstMessageIs(s.Asked, func(message any) bool {
-				m, _ := message.(object)
-				_, is := m["content"].(string)
-				return is
-			})
-		}}
-	},
+	"deaf-after-malformed": deafAfter(func(asked object) bool {
+		return firstMessageIs(asked, func(message any) bool {
+			m, _ := message.(object)
+			_, is := m["content"].(string)
+			return is
+		})
+	}),
 	"takes-any-schema": just(Edit{Options: func(w *Wire, o *client.Options, _ *model.Options) {
 		o.Validate = func(p object) error {
 			lenient := copyOf(p)

@@ -82,7 +82,8 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []check.Judge
 		v := c.verdict(revision, sessions)
 		r := report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
 			Verdict: check.Settle(v.Kind, report.Robust), Message: v.Message,
-			Requirement: c.Requirement(revision), Evidence: append([]report.Evidence{}, v.Evidence...), Case: v.Case}
+			Requirement: c.Requirement(revision), Evidence: append([]report.Evidence{}, v.Evidence...),
+			Case: v.Case, Together: v.Together}
 		if r.Verdict == report.Fail {
 			r.Cause, r.Fix = v.Advise(&c.Check)
 		}

@@ -217,6 +217,7 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 			all.add(s)
 		}
 	}
+	stopped := stopsServing(sessions)
 	switch bad, early := all.bad, all.early; {
 	case bad != nil && !slices.ContainsFunc(bad, usedServer):
 		return check.NotObserved(
@@ -226,6 +227,8 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 		)
 	case bad != nil:
 		return endsBadly(bad, len(sessions))
+	case stopped != nil:
+		return *stopped
 	case all.slow != nil:
 		return needsTime(all.slow)
 	case all.refused != nil:
