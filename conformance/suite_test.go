@@ -77,6 +77,20 @@ func TestAClientThatOneRequestBreaksIsTold(t *testing.T) {
 	}
 }
 
+// No run can select the barrier, the last question of a session.
+func TestAFailureOfTheBarrierIsReproducedByTheCaseBefore(t *testing.T) {
+	t.Parallel()
+	suite := suiteOf(t, mutant("deaf-after-malformed"))
+	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, []string{"malformed"}
+	suite.Reproduce = func(r *report.Result) string { return r.Case }
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	at := slices.IndexFunc(rs.Results, func(r report.Result) bool { return r.ID() == "always/answered" })
+	require.Equal(t, report.Fail, rs.Results[at].Verdict)
+	require.Equal(t, harness.BarrierID, rs.Results[at].Evidence[0].Case)
+	require.Equal(t, "malformed/content-string", rs.Results[at].Reproduce)
+}
+
 func TestResponsesThatTheServerRefusesHaveOneReason(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, mutant("answers-as-text"))

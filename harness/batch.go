@@ -92,8 +92,8 @@ func (f *finished) unserved(s *surveyed) []batch {
 			others = append(others, i)
 		}
 	}
-	if last := &f.trace.Header.Cases[len(f.trace.Header.Cases)-1]; slices.Contains(unserved, last.ID) {
-		last.Replayed = true // the barrier, too
+	if slices.Contains(unserved, BarrierID) {
+		f.trace.Header.Cases[len(f.cases)].Replayed = true
 	}
 	sessions := []batch{f.pick(first), f.pick(others)}
 	return slices.DeleteFunc(sessions, func(b batch) bool { return len(b.cases) == 0 })
@@ -112,6 +112,9 @@ func (f *finished) due(s *surveyed) (indices []int) {
 			header.Cases[i].Replayed = true
 			indices = append(indices, i)
 		}
+	}
+	if len(indices) == len(f.cases) && len(header.Cases) > len(f.cases) {
+		header.Cases[len(f.cases)].Replayed = true // the barrier
 	}
 	return indices
 }

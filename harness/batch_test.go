@@ -78,7 +78,7 @@ func TestUnfinishedCasesOfADeadSessionRunAgainAlone(t *testing.T) {
 		"it fails":  {fails, three, alike, []string{"s/b", "s/c"}, []int{0, 1}},
 		"it hangs":  {hangs, three, alike, []string{"s/b", "s/c"}, []int{0, 1}},
 		"before a barrier": {panics, []harness.Case{barred(three[0]), three[1]},
-			[][]string{{"s/a", "s/b", "barrier"}, {"s/a", "barrier"}, {"s/b"}}, []string{"s/a", "s/b"}, []int{0, 2}},
+			[][]string{{"s/a", "s/b", "barrier"}, {"s/a", "barrier"}, {"s/b"}}, []string{"s/a", "s/b", "barrier"}, []int{0, 2}},
 		"a session of one case": {panics, three[1:2], [][]string{{"s/b"}}, nil, []int{0}},
 		"isolated": {panics, []harness.Case{three[0], alone(three[1]), three[2]},
 			[][]string{{"s/a", "s/c"}, {"s/b"}}, nil, []int{1}},

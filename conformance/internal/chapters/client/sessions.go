@@ -388,7 +388,7 @@ func unanswered(s *evidence.Session) *evidence.Round {
 func replayed(s *evidence.Session) int {
 	n := 0
 	for _, c := range s.Trace.Header.Cases {
-		if c.Replayed {
+		if c.Replayed && c.ID != harness.BarrierID {
 			n++
 		}
 	}
