@@ -78,8 +78,7 @@ func (f *findings) verdict() *check.Verdict {
 	if len(all) == 0 {
 		return nil
 	}
-	first := all[0]
-	first.Also = all[1:]
+	first := all[0].Also(all[1:])
 	return &first
 }
 

@@ -33,7 +33,7 @@ func spread(verdicts []caseVerdict) []caseVerdict {
 	var all []caseVerdict
 	for _, v := range verdicts {
 		all = append(all, v)
-		for _, also := range v.Also {
+		for _, also := range v.Details().Also {
 			all = append(all, caseVerdict{v.on, also, v.every})
 		}
 	}
@@ -76,13 +76,13 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 	if r.Verdict == report.Fail || r.Verdict == report.Warn {
 		r.Others = otherFindings(verdicts, worst, c, revision)
 	}
-	return Judged{r, worst.Reason, worst.See, verdicts}
+	return Judged{r, worst.Reason, worst.Details().See, verdicts}
 }
 
 // finding is what a result says of the verdict.
 func (v *caseVerdict) finding(c *Check, revision server.Revision) report.Finding {
 	f := report.Finding{Difference: v.difference(), Message: v.Message, Requirement: c.Requirement(revision),
-		Case:     cmp.Or(v.played(), v.Case, onlyCase(v.Evidence)),
+		Case:     cmp.Or(v.played(), v.Details().Case, onlyCase(v.Evidence)),
 		Evidence: append([]report.Evidence{}, v.Evidence...)}
 	if after := v.on.Case.UnservedAfter; after != "" {
 		f.Together = []string{after, v.on.Case.ID}
@@ -90,7 +90,7 @@ func (v *caseVerdict) finding(c *Check, revision server.Revision) report.Finding
 	switch v.Kind {
 	case report.Fail, report.Warn:
 		f.Cause, f.Fix = v.Advise(c)
-		if a := v.advice; a != nil && a.differs {
+		if a := v.Details().advice; a != nil && a.differs {
 			f.Requirement = firstOf(a.statements, revision)
 		}
 		f.Around = Around(v.on.Session, f.Evidence)

@@ -15,7 +15,7 @@ func TestAKindThatOnlyWarnsIsAFindingBesideAFailure(t *testing.T) {
 	session := &evidence.Session{Trace: &trace.Trace{}}
 	verdict := func(caseID, kind string, v report.Verdict) caseVerdict {
 		return caseVerdict{on: &evidence.Case{Case: trace.Case{ID: caseID}, Session: session},
-			Verdict: Verdict{Kind: v, Message: kind, advice: &advice{kind: kind}}}
+			Verdict: Verdict{Kind: v, Message: kind, details: &Details{advice: &advice{kind: kind}}}}
 	}
 	got := fold("always", &Check{ID: "given"}, report.Must, server.V20251125, []caseVerdict{
 		verdict("basic/a", "rounded", report.Warn), verdict("basic/b", "lost", report.Fail),

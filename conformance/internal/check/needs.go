@@ -56,7 +56,7 @@ func Expected[T any](e *evidence.Case) T { return e.Expect.(T) }
 func (c *Check) verdict(ev *evidence.Case) Verdict {
 	v := c.inTime(ev)
 	noResult := func(r *evidence.Round) bool { return r.Result() == nil }
-	if v.unasked && ev.Session.AnswersItself && !slices.ContainsFunc(ev.Rounds, noResult) {
+	if v.Details().unasked && ev.Session.AnswersItself && !slices.ContainsFunc(ev.Rounds, noResult) {
 		return NotApplicable("the client answers by itself and never asks the model")
 	}
 	return v

@@ -18,7 +18,7 @@ func TestAResultNamesTheDifferenceThatExplainsAllItsCases(t *testing.T) {
 		return report.Evidence{Case: "loop/a", Seq: seq, Path: path}
 	}
 	lost := Verdict{Kind: report.Fail, Evidence: []report.Evidence{place(3, "params.toolChoice"), place(4, "")},
-		advice: &advice{kind: "lost"}}
+		details: &Details{advice: &advice{kind: "lost"}}}
 	root := Judged{Result: report.Result{Scenario: "always", Check: "given", Verdict: report.Fail, Difference: "lost"},
 		verdicts: []caseVerdict{verdict("loop/a", lost)}}
 	shows := func(places ...report.Evidence) Verdict { return Verdict{Kind: report.Fail, Evidence: places} }

@@ -15,18 +15,23 @@ type Verdict struct {
 	Kind     report.Verdict
 	Message  string
 	Evidence []report.Evidence
+	// Reason says for programs why. It comes from an [evidence.Why] among the arguments of the message.
+	Reason  evidence.Reason
+	details *Details // never changed; nil for none
+}
+
+// Details are what few verdicts have.
+type Details struct {
 	// Case is the ID of the case to reproduce a verdict on a session or a run; "" if it takes more than one.
 	Case string
 	// Together are the cases that show it only in one session; nil for others.
 	Together []string
-	// See is the check that explains the verdict, "" for none, and Reason says for programs why. They come from an
-	// [evidence.Why] among the arguments of the message.
-	See    string
-	Reason evidence.Reason
+	// See is the check that explains the verdict, "" for none. It comes from an [evidence.Why], too.
+	See string
 	// Also are verdicts on the same case about other kinds of difference.
 	Also []Verdict
-	// unasked is true if there is nothing to judge because the model was not asked.
-	unasked bool
+
+	unasked bool    // there is nothing to judge because the model was not asked
 	advice  *advice // nil for that of the check
 }
 
@@ -40,6 +45,22 @@ type advice struct {
 	statements []string
 }
 
+// Details returns the details, empty for a verdict without.
+func (v *Verdict) Details() Details {
+	if v.details == nil {
+		return Details{}
+	}
+	return *v.details
+}
+
+// with returns the verdict with other details.
+func (v Verdict) with(change func(*Details)) Verdict {
+	d := v.Details()
+	change(&d)
+	v.details = &d
+	return v
+}
+
 // Failed stands for fail, warn or info until the level of the check is known (see [Settle]).
 const Failed report.Verdict = "failed"
 
@@ -48,7 +69,10 @@ func NewVerdict(kind report.Verdict, format string, args []any) Verdict {
 	v := Verdict{Kind: kind, Message: fmt.Sprintf(format, args...)}
 	for _, arg := range args {
 		if why, ok := arg.(evidence.Why); ok {
-			v.Reason, v.See = v.Reason|why.Reason, cmp.Or(v.See, why.See)
+			v.Reason |= why.Reason
+			if why.See != "" && v.Details().See == "" {
+				v = v.with(func(d *Details) { d.See = why.See })
+			}
 		}
 	}
 	return v
@@ -94,9 +118,7 @@ func NotObserved(format string, args ...any) Verdict {
 // Unasked is [NotObserved] for what a request to the model would have led to. The check does not apply to a client that
 // answers each request of the case, and in the whole run never asks the model.
 func Unasked(format string, args ...any) Verdict {
-	v := NotObserved(format, args...)
-	v.unasked = true
-	return v
+	return NotObserved(format, args...).with(func(d *Details) { d.unasked = true })
 }
 
 // NotSent is the verdict for a case whose handler did not come to its nth sampling request. If the one before got a
@@ -154,28 +176,32 @@ func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...a
 
 // Because replaces the cause and the fix of the check.
 func (v Verdict) Because(cause, fix string) Verdict {
-	v.advice = &advice{cause: cause, fix: fix}
-	return v
+	return v.with(func(d *Details) { d.advice = &advice{cause: cause, fix: fix} })
 }
 
 // Differs is Because for a kind of difference between the two wires. It also replaces the statements of the check.
 func (v Verdict) Differs(kind, cause, fix string, statements []string) Verdict {
-	v.advice = &advice{kind: kind, cause: cause, fix: fix, differs: true, statements: statements}
-	return v
+	told := &advice{kind: kind, cause: cause, fix: fix, differs: true, statements: statements}
+	return v.with(func(d *Details) { d.advice = told })
 }
 
 // In names the case that reproduces a verdict on a session or a run.
-func (v Verdict) In(caseID string) Verdict {
-	v.Case = caseID
-	return v
+func (v Verdict) In(caseID string) Verdict { return v.with(func(d *Details) { d.Case = caseID }) }
+
+// Together names the cases that show it only in one session.
+func (v Verdict) Together(cases ...string) Verdict {
+	return v.with(func(d *Details) { d.Together = cases })
 }
+
+// Also adds verdicts on the same case about other kinds of difference.
+func (v Verdict) Also(others []Verdict) Verdict { return v.with(func(d *Details) { d.Also = others }) }
 
 // Advise returns the likely cause of a failure and the fix: those of the verdict, else those of its reason, else those
 // of the check.
 func (v *Verdict) Advise(c *Check) (cause, fix string) {
 	switch {
-	case v.advice != nil:
-		return v.advice.cause, v.advice.fix
+	case v.Details().advice != nil:
+		return v.details.advice.cause, v.details.advice.fix
 	case v.Reason.Has(evidence.ServerRefused):
 		return "a message of the client breaks the protocol, so the server did not take it",
 			"Correct the message that the server refused, as its error says."
@@ -187,10 +213,10 @@ func (v *Verdict) Advise(c *Check) (cause, fix string) {
 }
 
 func (v *Verdict) difference() string {
-	if v.advice == nil {
-		return ""
+	if told := v.Details().advice; told != nil {
+		return told.kind
 	}
-	return v.advice.kind
+	return ""
 }
 
 // Settle turns Failed into the verdict of the level. Other verdicts stay.

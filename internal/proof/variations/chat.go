@@ -1,8 +1,12 @@
 package variations
 
 import (
+	"bytes"
+	"encoding/base64"
+	"image/png"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
@@ -73,6 +77,12 @@ var chatVariations = of(reference.Config{}, "chat-",
 		each("messages", each("content", func(part object) {
 			if image, ok := part["image_url"].(object); ok {
 				image["detail"] = "high"
+			}
+		}))),
+	v("images-anew", "decodes each image and encodes it anew", "images-anew", "basic parallel",
+		each("messages", each("content", func(part object) {
+			if image, ok := part["image_url"].(object); ok {
+				rename(image, "url", encodedAnew)
 			}
 		}))),
 	v("types-as-variants", "offers a parameter of several types with a variant for each",
@@ -209,4 +219,19 @@ func closed(schema object) {
 			closed(s)
 		}
 	}
+}
+
+// encodedAnew encodes a PNG image in a data URL anew. It leaves others.
+func encodedAnew(url string) string {
+	const prefix = "data:image/png;base64,"
+	data, isPNG := strings.CutPrefix(url, prefix)
+	decoded, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+	if !isPNG || err != nil {
+		return url
+	}
+	var anew bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&anew, decoded); err != nil {
+		return url
+	}
+	return prefix + base64.StdEncoding.EncodeToString(anew.Bytes())
 }

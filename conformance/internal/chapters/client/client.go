@@ -83,7 +83,7 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []check.Judge
 		r := report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
 			Verdict: check.Settle(v.Kind, report.Robust), Message: v.Message,
 			Requirement: c.Requirement(revision), Evidence: append([]report.Evidence{}, v.Evidence...),
-			Case: v.Case, Together: v.Together}
+			Case: v.Details().Case, Together: v.Details().Together}
 		if r.Verdict == report.Fail {
 			r.Cause, r.Fix = v.Advise(&c.Check)
 		}
@@ -92,7 +92,7 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []check.Judge
 				r.DurationMS = max(r.DurationMS, s.Trace.Events[n-1].At.Milliseconds())
 			}
 		}
-		results = append(results, check.Judged{Result: r, Reason: v.Reason, See: v.See})
+		results = append(results, check.Judged{Result: r, Reason: v.Reason, See: v.Details().See})
 	}
 	return results
 }

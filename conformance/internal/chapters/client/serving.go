@@ -34,7 +34,7 @@ func stopsServing(sessions []*evidence.Session) *check.Verdict {
 		if servedIn(sessions, first.Case.ID) {
 			v.Message += fmt.Sprintf(", and %s, too: %s may have broken it", first.Case.ID, before)
 		}
-		v.Together = []string{before, first.Case.ID, later[0]}
+		v = v.Together(before, first.Case.ID, later[0])
 		if a := first.Rounds[0].Answers; len(a) > 0 {
 			v = v.At(a[0].Place)
 		}
