@@ -151,6 +151,8 @@ var faults = []given{
 		`AAECAwQF`,
 		`AAEC`,
 	}},
+	{name: "another image of the same size", kind: "changed-media", path: `messages[0].content`, dialect: chat,
+		params: pointTalk, edits: edits{onePoint, otherPoint}},
 	{name: "an image has another type",
 		kind: "changed-media", path: `messages[6].content[1]`, dialect: chat, edits: edits{
 			`image/png`,

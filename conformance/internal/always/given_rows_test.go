@@ -138,6 +138,10 @@ var legalChanges = []given{
 	}},
 	{name: "the calls are a member", legal: "text before tool uses", dialect: chat},
 	{name: "images are a member", legal: "an image before the texts, or behind them", dialect: ollama},
+	{name: "a PNG image", legal: "image encoded anew", params: pointTalk, dialect: chat,
+		edits: edits{onePoint, onePointAnew}},
+	{name: "a PNG image", legal: "image encoded anew", params: pointTalk, dialect: ollama,
+		edits: edits{onePoint, onePointAnew}},
 	{name: "audio/wav", legal: "type of an image", params: audioTalk, dialect: gemini, edits: edits{
 		`audio/x-wav`,
 		`audio/wav`,

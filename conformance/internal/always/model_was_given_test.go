@@ -56,6 +56,16 @@ const otherResults = `{"maxTokens":100,"messages":[
   "structuredContent":{"rain":"10 mm"}}]}],
 "tools":[{"name":"stop","inputSchema":{"type":"object","properties":{}}}],"toolChoice":{"mode":"required"}}`
 
+// onePoint is a PNG image of one point, onePointAnew the same encoded anew, and otherPoint of another colour.
+const (
+	onePoint     = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAADklEQVR42mJiBwQAAP//AA0ACnDtW+QAAAAASUVORK5CYII="
+	onePointAnew = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAAEklEQVR4AQACAP3/AAcBAAD//wAJAAiNFgDkAAAAAElFTkSuQmCC"
+	otherPoint   = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAADklEQVR42mLiAAQAAP//AA4AC5CR+80AAAAASUVORK5CYII="
+)
+
+const pointTalk = `{"maxTokens":100,"messages":[{"role":"user","content":{"type":"image","mimeType":"image/png",` +
+	`"data":"` + onePoint + `"}}]}`
+
 // picture is an image that providers accept.
 const picture = `{"maxTokens":100,"messages":[{"role":"user","content":{"type":"image","mimeType":"image/gif",` +
 	`"data":"R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs="}}]}`
