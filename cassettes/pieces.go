@@ -3,6 +3,7 @@ package cassettes
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/secrets"
@@ -67,7 +68,7 @@ func (t *removal) removeFrom(texts []*joined) {
 		return
 	}
 	t.edits = append(t.edits, more...)
-	slices.SortFunc(t.edits, func(a, b edit) int { return cmp.Compare(a.From, b.From) })
+	sort.Slice(t.edits, func(i, j int) bool { return t.edits[i].From < t.edits[j].From })
 }
 
 // begun returns the end of a text that is the beginning of a known secret.

@@ -1,10 +1,10 @@
 package conformance
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/explore"
@@ -85,11 +85,8 @@ func (s *Suite) failing(r *report.Result) []failed {
 			all = append(all, failed{generated, chosen, name, c.Message, false})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b failed) int {
-		if a.Hostile() || b.Hostile() {
-			return 0
-		}
-		return cmp.Compare(len(a.JSON()), len(b.JSON()))
+	sort.SliceStable(all, func(i, j int) bool {
+		return !all[i].Hostile() && !all[j].Hostile() && len(all[i].JSON()) < len(all[j].JSON())
 	})
 	return all
 }

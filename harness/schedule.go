@@ -1,10 +1,9 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -69,7 +68,7 @@ func (r *run) all(sessions []batch) []finished {
 			}
 		}
 	}
-	slices.SortStableFunc(single, func(a, b batch) int { return cmp.Compare(a.index[0], b.index[0]) })
+	sort.SliceStable(single, func(i, j int) bool { return single[i].index[0] < single[j].index[0] })
 	if absence == nil {
 		played, _ := r.untilStuck(single, r.slots, r.playNow, r.ended, stuck)
 		done = append(done, played...)
@@ -78,7 +77,7 @@ func (r *run) all(sessions []batch) []finished {
 	}
 	wait.Wait()
 	done = append(done, beside...)
-	slices.SortStableFunc(done, func(a, b finished) int { return cmp.Compare(a.index[0], b.index[0]) })
+	sort.SliceStable(done, func(i, j int) bool { return done[i].index[0] < done[j].index[0] })
 	return done
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
@@ -157,7 +157,7 @@ func readShards(dirs []string) ([]shard, []*trace.Trace, error) {
 		}
 		all, traces = append(all, one), append(traces, more...)
 	}
-	slices.SortStableFunc(all, func(a, b shard) int { return cmp.Compare(a.Shard, b.Shard) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Shard < all[j].Shard })
 	first := all[0]
 	for i, one := range all {
 		if why := first.differs(&one); why != "" {

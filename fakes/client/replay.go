@@ -10,6 +10,7 @@ import (
 	"net"
 	"os/exec"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -368,7 +369,7 @@ func (p *player) differences() []string {
 	var all []string
 	for _, call := range p.calls {
 		number := max(1, slices.Index(p.recording.Requests, call.Request)+1)
-		slices.SortStableFunc(call.differences, func(a, b difference) int { return a.ask - b.ask })
+		sort.SliceStable(call.differences, func(i, j int) bool { return call.differences[i].ask < call.differences[j].ask })
 		for _, d := range call.differences {
 			all = append(all, fmt.Sprintf("request %d of %s in %s, %s", number, p.recording.File, p.recording.Revision, d.text))
 		}

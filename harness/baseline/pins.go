@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -175,7 +176,7 @@ func scenarioOf(caseID string) string {
 }
 
 func sorted(pins []pin) []pin {
-	slices.SortFunc(pins, func(a, b pin) int { return strings.Compare(a.kind+" "+a.text(), b.kind+" "+b.text()) })
+	sort.Slice(pins, func(i, j int) bool { return pins[i].kind+" "+pins[i].text() < pins[j].kind+" "+pins[j].text() })
 	return slices.Compact(pins)
 }
 

@@ -2,12 +2,12 @@ package leak
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -122,7 +122,7 @@ func longestFirst(environment []string) []Secret {
 	secrets := slices.DeleteFunc(InEnvironment(environment), func(s Secret) bool {
 		return len(s.Value) < MinLength && (len(s.Value) < minPassword || !mixed.MatchString(s.Value))
 	})
-	slices.SortStableFunc(secrets, func(a, b Secret) int { return cmp.Compare(len(b.Value), len(a.Value)) })
+	sort.SliceStable(secrets, func(i, j int) bool { return len(secrets[i].Value) > len(secrets[j].Value) })
 	return secrets
 }
 

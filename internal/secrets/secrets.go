@@ -5,6 +5,7 @@ package secrets
 
 import (
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -57,7 +58,7 @@ func Replace(text, with string, known ...string) string {
 
 // Merged sorts spans and joins those that overlap.
 func Merged(spans []Span) []Span {
-	slices.SortFunc(spans, func(a, b Span) int { return a.From - b.From })
+	sort.Slice(spans, func(i, j int) bool { return spans[i].From < spans[j].From })
 	var all []Span
 	for _, s := range spans {
 		if last := len(all) - 1; last >= 0 && s.From < all[last].To {

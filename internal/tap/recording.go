@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -201,7 +202,7 @@ func (o *owners) toClient(i int, m *trace.Message) {
 
 // trace returns the session as a trace.
 func (s *session) trace(header trace.Header, lost int64) *trace.Trace {
-	slices.SortStableFunc(s.events, func(a, b trace.Event) int { return int(a.At - b.At) })
+	sort.SliceStable(s.events, func(i, j int) bool { return s.events[i].At < s.events[j].At })
 	header.Cases = s.list
 	header.Client, header.Revision = s.client, s.revision
 	t := &trace.Trace{Header: header, Events: s.events, Whole: lost == 0, Dropped: lost}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -129,7 +130,7 @@ func (x *exchange) claim(sessions []*session) {
 			}
 		}
 	}
-	slices.SortStableFunc(x.claims, func(a, b claim) int { return int(b.grade - a.grade) })
+	sort.SliceStable(x.claims, func(i, j int) bool { return x.claims[i].grade > x.claims[j].grade })
 }
 
 // gradeOf grades a request to the model that was sent while the sample was open.

@@ -2,7 +2,7 @@
 package words
 
 import (
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -33,7 +33,7 @@ func Near(typed string, names []string) []string {
 			near = append(near, scored{name, d})
 		}
 	}
-	slices.SortStableFunc(near, func(a, b scored) int { return a.distance - b.distance })
+	sort.SliceStable(near, func(i, j int) bool { return near[i].distance < near[j].distance })
 	var best []string
 	for _, s := range near[:min(3, len(near))] {
 		best = append(best, s.name)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -87,7 +88,8 @@ func (ev *Case) Task() *Task {
 			add(Place{e.Ref(), "params", m.Method}, o, m.Method, -1)
 		}
 	}
-	slices.SortStableFunc(t.States[1:], func(a, b TaskState) int { return a.Position - b.Position })
+	later := t.States[1:]
+	sort.SliceStable(later, func(i, j int) bool { return later[i].Position < later[j].Position })
 	return t
 }
 

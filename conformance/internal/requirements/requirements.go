@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -124,7 +125,7 @@ func read(source []byte) []Statement {
 					here = append(here, t.statement(e, r.Revision, page.Name, page.Path, name))
 				}
 			}
-			slices.SortStableFunc(here, func(a, b Statement) int { return strings.Compare(a.Place, b.Place) })
+			sort.SliceStable(here, func(i, j int) bool { return here[i].Place < here[j].Place })
 			all = append(all, here...)
 		}
 	}

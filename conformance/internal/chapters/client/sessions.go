@@ -86,7 +86,7 @@ type sampling struct {
 	declared            *evidence.ClientRequest // What was declared in place of withheld.
 	why                 evidence.Why            // Why the first request to serve has no result.
 	caseID              string                  // The case of that request; "" if the client had none to serve.
-	errors              bool                    // That request has an error response.
+	errors, ignored     bool                    // That request has an error response, or neither that nor a model request.
 }
 
 func sampled(sessions []*evidence.Session) check.Verdict {
@@ -155,6 +155,11 @@ func (all *sampling) unanswered() check.Verdict {
 		v = v.Because("the client's sampling handler fails, or no handler is registered",
 			"Correct the error that the client returns. Return the model's answer as the result.")
 	}
+	if all.ignored && all.why.Reason == evidence.NoResult {
+		v = v.Because("the client reads the stream of a call only when it has ended, or handles no request before the "+
+			"call's result has come", "Read the events of a stream one by one, as they come. Handle a request beside the call "+
+			"that is open.")
+	}
 	return v
 }
 
@@ -175,6 +180,7 @@ func (all *sampling) add(ev *evidence.Case) *evidence.Answer {
 		}
 		if all.rounds++; !r.Hostile && all.caseID == "" {
 			all.why, all.caseID, all.errors = ev.WhyNoResult(r.N), ev.Case.ID, len(r.Answers) > 0
+			all.ignored = !all.errors && len(r.Model) == 0 && !ev.Revision.Modern()
 		}
 		if strings.HasPrefix(ev.Case.ID, check.ProviderPrefix) && len(r.Model) > 0 && !r.AnsweredWhole() {
 			all.failed++
