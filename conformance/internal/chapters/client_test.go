@@ -1,6 +1,7 @@
 package chapters_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -242,6 +243,19 @@ func TestHowTheClientEnds(t *testing.T) {
 	waits.Ends(trace.Process{Deadline: true, Unfinished: true})
 	require.Contains(t, waits.Result("client/ends-cleanly").Message, "the client needs more time, or a shorter limit of "+
 		"its own: it ended its call for basic/question after 30s: set a limit such as")
+	for calls, verdict := range map[int]report.Verdict{2: report.NotObserved, 3: report.Fail} {
+		ignores := questionOf(t, server.V20251125)
+		for i := range calls {
+			if i > 0 {
+				ignores.CaseID, ignores.Call = fmt.Sprint("basic/ids", i), 0
+				ignores.Trace.Header.Cases = append(ignores.Trace.Header.Cases, trace.Case{ID: ignores.CaseID})
+				ignores.Calls()
+			}
+			ignores.Asks(tracetest.Asking("?")).Later(15 * time.Second).CallEnds(harness.Failed)
+		}
+		ignores.Ends(trace.Process{Deadline: true, Unfinished: true})
+		require.Equal(t, verdict, ignores.Result("client/sampled").Verdict, "%d calls", calls)
+	}
 	hangs := questionOf(t, server.V20251125)
 	hangs.Asks(tracetest.Asking(tracetest.WhenOpen))
 	shown := hangs.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly").Evidence
