@@ -101,9 +101,12 @@ var specials = []struct {
 		"results without content, and texts behind tool uses: the schema allows them."),
 		func(r *evidence.Round) bool { return slices.ContainsFunc(r.Params.Messages, unusualBlocks) }},
 	{newKind("refused-array", "the client's message type has only one of the two forms of content",
-		"Read content that is not an array as an array of one block."),
+		"Take content in both forms: a block, and an array of blocks, which may be one."),
 		func(r *evidence.Round) bool {
-			return slices.ContainsFunc(r.Params.Messages, func(m dialect.Message) bool { return len(m.Content) > 1 })
+			return slices.ContainsFunc(r.Params.Messages, func(m dialect.Message) bool {
+				return len(m.Content) > 1 || len(m.Content) == 1 && m.Content[0].Type == dialect.Text &&
+					strings.HasSuffix(m.Content[0].Path, "]")
+			})
 		}},
 }
 

@@ -66,7 +66,13 @@ func TestValidRequestsGetAResult(t *testing.T) {
 	givesUp := func(outcome string) steps { // at once, with the stream of the call
 		return func(s *session) { s.Asks(asked).Closes().CallEnds(outcome).PassesBarrier() }
 	}
+	inArray := with(func(p *server.CreateMessageParams) {
+		p.Tools, p.Messages[0].Content = nil, []any{p.Messages[0].Content}
+	})
+	arrays := fails("an array of one block", refusesAfter(inArray, ""), "without a request")
+	arrays.Fix = "Take content in both forms: a block, and an array of blocks, which may be one."
 	judges(t, "answered", "basic/question",
+		inNative(legacy(arrays)),
 		inNative(legacy(fails("the call fails at once, with its stream", givesUp(harness.Failed), "without a request"))),
 		inNative(legacy(tracetest.Passes("the call is abandoned", givesUp(harness.Abandoned)))),
 		inNative(legacy(passes("too many requests at once", beside("busy")))),
