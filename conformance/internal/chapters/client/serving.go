@@ -20,21 +20,20 @@ func stopsServing(sessions []*evidence.Session) *check.Verdict {
 		if at < 0 || excused(s) || check.Limited(s.Case(cases[at].ID)) != nil {
 			continue
 		}
-		first := s.Case(cases[at].ID)
+		first, before := s.Case(cases[at].ID), cases[at].UnservedAfter
 		unserved, later := servedLater(s, first, sessions)
 		if len(later) == 0 {
 			continue
 		}
-		v := check.Fail("from %s on, the client served no sampling request of the session: none of %s, of which "+
-			"it served %d in another session", first.Case.ID, words.Count(unserved, "more case"), len(later)).
+		v := check.Fail("from %s on, the client served no sampling request of the session, but it served %d of %s in other "+
+			"sessions", first.Case.ID, len(later), words.Count(unserved, "such case")).
 			Because("one request, or what the client said to it, breaks its connection or its handler for good",
 				"Let an error end only the request to which it belongs. Go on reading and answering the others.").
 			At(first.Rounds[0].Asked).In(first.Case.ID)
-		before := first.Case.UnservedAfter
-		if servedIn(sessions, first.Case.ID) {
-			v.Message += fmt.Sprintf(", and %s, too: %s may have broken it", first.Case.ID, before)
+		if later[0] == first.Case.ID {
+			v.Message += fmt.Sprintf("; %s may have broken it", before)
 		}
-		v = v.Together(before, first.Case.ID, later[0])
+		v = v.Together(slices.Compact([]string{before, first.Case.ID, later[len(later)-1]})...)
 		if a := first.Rounds[0].Answers; len(a) > 0 {
 			v = v.At(a[0].Place)
 		}
@@ -44,13 +43,13 @@ func stopsServing(sessions []*evidence.Session) *check.Verdict {
 	return nil
 }
 
-// servedLater counts the cases that a session left unserved behind another, and returns those of them that the client
-// served in another session.
-func servedLater(s *evidence.Session, than *evidence.Case, sessions []*evidence.Session) (n int, later []string) {
+// servedLater counts the cases that a session left unserved, from the first on, and returns those of them that the
+// client served in another session.
+func servedLater(s *evidence.Session, first *evidence.Case, sessions []*evidence.Session) (n int, later []string) {
 	for _, c := range s.Trace.Header.Cases {
 		ev := s.Case(c.ID)
-		counts := c.ID != harness.BarrierID && c.Replayed && len(ev.Rounds) > 0
-		if counts && !served(ev) && s.Order[ev.FirstCall] > s.Order[than.FirstCall] {
+		counts := c.ID != harness.BarrierID && len(ev.Rounds) > 0
+		if counts && !served(ev) && s.Order[ev.FirstCall] >= s.Order[first.FirstCall] {
 			n++
 			if servedIn(sessions, c.ID) {
 				later = append(later, c.ID)
