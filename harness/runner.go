@@ -92,7 +92,7 @@ type counts struct {
 // If a session dies, hangs or ends early, each case that it left unfinished runs again in a session of its own, and the
 // first trace says so ([trace.Case.Replayed]). Of hostile cases all run again if the session died before its barrier:
 // the case in which it died alone, those before it together, and those after it together. Cases also run again, the
-// first alone and the others together, if the client stopped to serve sampling requests in the middle of a session
+// first alone and the others together, if the client stopped serving sampling requests in the middle of a session
 // ([trace.Case.UnservedAfter]). If three sessions of one case in a row make no progress, or three of cases that wait
 // end without a message of the client, the other cases are not played, and a trace without a client says why
 // ([trace.MarkNotPlayed]).

@@ -64,7 +64,7 @@ func asksForSample(e *trace.Event) bool {
 		bytes.Contains(e.Frame.Raw, []byte(`"sampling/createMessage"`))
 }
 
-// unserved returns the cases with a sampling request that came when the client had stopped to serve them, and the case
+// unserved returns the cases with a sampling request that came when the client had stopped serving them, and the case
 // before: it asked the model for that one, and for none since. Nil for a client that serves those of the last cases.
 func (s *surveyed) unserved() (cases []string, after string) {
 	const fewest = 2 // for some cases, a client need not ask

@@ -51,8 +51,8 @@ var checks = []wholeCheck{
 	}, sampled},
 	{check.Check{
 		ID:    endsCleanlyID,
-		Rule:  "The client ends by itself and reports success",
-		Cause: "the client crashes, hangs after its last call, or reports a failure of its own",
+		Rule:  "The client serves sampling requests to the end, ends by itself, and reports success",
+		Cause: "the client crashes, hangs after its last call, stops serving, or reports a failure of its own",
 		Fix:   "Exit with status 0 (return nil) once every tool has been called.",
 	}, endsCleanly},
 }
