@@ -82,7 +82,12 @@ func TestHints(t *testing.T) {
 	}
 	basicJudges(t, "hints-in-order", "hints",
 		openAI(modern(unsupported("the client wrote that it limits the requests",
-			stops(200, "tool hints: Sampling rate limit exceeded"), `in a time: "tool hints: Sampling rate limit exceeded"`))),
+			stops(200, "tool hints: Sampling rate limit exceeded"), `session: "tool hints: Sampling rate limit exceeded"`))),
+		openAI(modern(unsupported("it serves so many in a session", stops(200, "the limit of 25 samples was reached"),
+			`session: "the limit of 25 samples was reached"`))),
+		openAI(modern(unsupported("it has a budget", stops(200, "The sampling budget is used up."), "session: "))),
+		openAI(modern(unobserved("the request is too large", stops(200, "the limit of 4096 tokens was exceeded"),
+			"did not send"))),
 		openAI(modern(unobserved("it may mean the provider's limit", stops(429, "rate limit exceeded"), "did not send"))),
 		openAI(modern(unobserved("it wrote of something else", stops(200, "no model"), "did not send"))),
 		openAI(modern(unobserved("it reported that the call was completed",

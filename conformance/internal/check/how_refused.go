@@ -42,7 +42,7 @@ func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
 }
 
 // Limited returns the verdict for a case with a request that the client refused because of a limit of its own for the
-// requests in a time; nil for any other. It served some before, and did not ask the model.
+// requests in a time or a session; nil for any other. It served some before, and did not ask the model.
 func Limited(ev *evidence.Case) *Verdict {
 	for _, r := range ev.Rounds {
 		said := ""
@@ -58,8 +58,8 @@ func Limited(ev *evidence.Case) *Verdict {
 		if len(r.Model) == 0 && tooOften.MatchString(said) && ev.Session.Answers(func(other *evidence.Round) bool {
 			return ev.Session.Order[other.Asked.Ref] < ev.Session.Order[r.Asked.Ref]
 		}) {
-			return Instead(Unsupported("the client limits the requests in a time: %q. Lift its limit for the run, as the "+
-				"cases follow each other at once", evidence.Clip(said)))
+			return Instead(Unsupported("the client limits the requests in a time or a session: %q. Lift its limit for the "+
+				"run, as the cases follow each other at once", evidence.Clip(said)))
 		}
 	}
 	return nil

@@ -51,7 +51,11 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 		}}),
 	edited("one-at-a-time", "refuses a sampling request while it handles another one",
 		"refusal", "cancel consent parallel", oneAtATime, having(server.Revision.HasPrimingEvents)),
-	edited("ten-a-minute", "serves ten samples a minute", "rate-limit", "basic tool-use", tenAMinute,
+	edited("ten-a-minute", "serves ten samples a minute", "rate-limit", "basic tool-use",
+		most(10, time.Minute, "rate limit exceeded: 10 samples per minute"),
+		having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
+	edited("twenty-a-session", "serves twenty samples a session", "rate-limit", "basic tool-use",
+		most(20, 24*time.Hour, "the sampling budget of the session is used up"),
 		having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
 	edited("one-model", "has one model and says so", "model-choice", "basic/hints",
 		mutants.Edit{
@@ -157,23 +161,25 @@ var oneAtATime = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *
 	}
 }}
 
-// tenAMinute refuses a sampling request within a minute of ten others.
-var tenAMinute = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
-	ask := o.Sampling
-	var mu sync.Mutex
-	var served []time.Time
-	o.Sampling = func(ctx context.Context, params object) (object, error) {
-		mu.Lock()
-		served = slices.DeleteFunc(served, func(t time.Time) bool { return time.Since(t) > time.Minute })
-		full := len(served) == 10
-		if !full {
-			served = append(served, time.Now())
+// most refuses a sampling request if there were so many before in a time.
+func most(n int, within time.Duration, why string) mutants.Edit {
+	return mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+		ask := o.Sampling
+		var mu sync.Mutex
+		var served []time.Time
+		o.Sampling = func(ctx context.Context, params object) (object, error) {
+			mu.Lock()
+			served = slices.DeleteFunc(served, func(t time.Time) bool { return time.Since(t) > within })
+			full := len(served) == n
+			if !full {
+				served = append(served, time.Now())
+			}
+			mu.Unlock()
+			if full {
+				w.Fire()
+				return nil, &mcp.Error{Code: -32000, Message: why}
+			}
+			return ask(ctx, params)
 		}
-		mu.Unlock()
-		if full {
-			w.Fire()
-			return nil, &mcp.Error{Code: -32000, Message: "rate limit exceeded: 10 samples per minute"}
-		}
-		return ask(ctx, params)
-	}
-}}
+	}}
+}
