@@ -48,13 +48,23 @@ func addedTexts(r *evidence.Round, x *evidence.Exchange) []dialect.Block {
 	return slices.DeleteFunc(given, func(b dialect.Block) bool { return sent[b.Text] })
 }
 
-// stringsOf returns all strings of a sampling request, the longest first.
+// stringsOf returns all strings of a sampling request, and the texts of each message joined as clients do, the longest
+// first.
 func stringsOf(r *evidence.Round) []string {
 	var all []string
 	jsonvalue.EachString(r.Sent.Value(), "", func(_, text string) bool {
 		all = append(all, text)
 		return true
 	})
+	for _, m := range r.Params.Messages {
+		var texts []string
+		for _, b := range evidence.Only(m.Content, dialect.Text) {
+			texts = append(texts, b.Text)
+		}
+		for _, between := range []string{"", " ", "\n", "\n\n"} {
+			all = append(all, strings.Join(texts, between))
+		}
+	}
 	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all
 }

@@ -40,6 +40,18 @@ func TestTextsOfAnotherRequestDoNotReachTheModel(t *testing.T) {
 		s.Asks(&asked).Prompt(string(story.JSON(given)), trace.ModelEnd{Status: 200})
 		s.Says(string(json.RawMessage(answer))).Answers(answer)
 	}
+	// The client joins two short texts of the server, and another request has the same in one.
+	joined := func(s *session) {
+		user := func(content any) []server.SamplingMessage {
+			return []server.SamplingMessage{{Role: "user", Content: content}}
+		}
+		whole := server.CreateMessageParams{MaxTokens: 9, Messages: user(server.Text("Two eggs, please.\nAnd a tea."))}
+		s.Asks(&whole).Prompts(&whole).Answers(answer)
+		asked := server.CreateMessageParams{MaxTokens: 9,
+			Messages: user([]any{server.Text("Two eggs, please."), server.Text("And a tea.")})}
+		s.Asks(&asked).Prompt(string(story.JSON(whole)), trace.ModelEnd{Status: 200})
+		s.Says(string(json.RawMessage(answer))).Answers(answer)
+	}
 	in := func(test tracetest.Test) tracetest.Test { return tracetest.InNative(test) }
 	judges(t, "model-was-given", "basic/question",
 		in(passes("the server's own prompt", second("Be brief.", ""))),
@@ -47,6 +59,7 @@ func TestTextsOfAnotherRequestDoNotReachTheModel(t *testing.T) {
 		in(passes("the question once more", second("The user asks: How far away is the moon tonight?", "none"))),
 		in(passes("words that any client may have", second("Go on.", ""))),
 		in(passes("what the server asks for", second("Before, the user said: "+before, "thisServer"))),
+		in(passes("two of its own texts that are together like another request", joined)),
 		in(passes("a part of its own text that is like another request", split)),
 		in(fails("a text of another request", second("Be brief. Before, the user said: "+before, ""), before)),
 		in(fails("without context", second("Before, the user said: "+before, "none"), "of another request")),

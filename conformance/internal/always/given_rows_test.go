@@ -93,6 +93,11 @@ var legalChanges = []given{
 		`{"content":"Three?","role":"user"}`,
 		`{"content":"Three?","role":"user"},{"content":"Be kind to the user.","role":"user"}`,
 	}},
+	{name: "a reminder behind two images", legal: "an own message behind the conversation", dialect: chat,
+		params: twoPictures, edits: edits{
+			`],"role":"user"}`,
+			`],"role":"user"},{"content":"Be kind to the user.","role":"user"}`,
+		}},
 	{name: "no examples in a schema", legal: "annotations of a schema", dialect: chat, params: annotated, edits: edits{
 		`"examples":["a"],`,
 		``,

@@ -135,7 +135,7 @@ func inserted(given []item, used []bool, before, last bool) *difference {
 	for i := range given {
 		ofServer[given[i].message] = ofServer[given[i].message] || used[i]
 	}
-	begun, end := !before, 0
+	begun, end := !before, -1
 	for i := range given {
 		if used[i] {
 			end = i

@@ -136,11 +136,11 @@ var chatVariations = of(reference.Config{}, "chat-",
 		}),
 	v("texts-first", "puts the texts of a message before its image", "images-before-text", "basic parallel",
 		eachRole("user", func(m object) {
-			if parts := objects(m["content"]); len(parts) > 1 {
-				slices.SortStableFunc(array(m["content"]), func(a, b any) int {
-					media := map[bool]int{true: 1}
-					return media[text(a.(object), "type") != "text"] - media[text(b.(object), "type") != "text"]
-				})
+			isText := func(part any) bool { return text(part.(object), "type") == "text" }
+			parts := array(m["content"])
+			if media := slices.DeleteFunc(slices.Clone(parts), isText); len(media) == 1 {
+				texts := slices.DeleteFunc(parts, func(part any) bool { return !isText(part) })
+				m["content"] = append(texts, media...)
 			}
 		})),
 	v("no-examples", "leaves examples out of schemas", "annotations", tools,

@@ -52,7 +52,8 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 	v("results-reordered", "sends two results in reverse order, with their ids", "result-order", results,
 		each("contents", func(c object) {
 			parts := array(c["parts"])
-			if len(parts) == 2 && objects(parts)[0]["functionResponse"] != nil {
+			first, _ := objects(parts)[0]["functionResponse"].(object)
+			if len(parts) == 2 && first["id"] != nil {
 				parts[0], parts[1] = parts[1], parts[0]
 			}
 		}), gemini3),
