@@ -110,8 +110,8 @@ func TestAGatewayIsJudgedAgainstTheRunWithoutIt(t *testing.T) {
 	}
 }
 
-func TestAGatewayMayAnswerPingsAndKeepItsSession(t *testing.T) {
-	for _, check := range []string{"token-unique", "capabilities-constant"} {
+func TestWhatNeedNotApplyThroughAGateway(t *testing.T) {
+	for _, check := range []string{"token-unique", "capabilities-constant", "error-shape", "no-internals"} {
 		direct, through := oneResult(report.Pass, report.Must), oneResult(report.NotApplicable, report.Must)
 		for _, rs := range []*report.Results{direct, through} {
 			rs.Results[0].Scenario, rs.Results[0].Check = "always", check
