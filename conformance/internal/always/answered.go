@@ -104,8 +104,7 @@ var specials = []struct {
 		"Take content in both forms: a block, and an array of blocks, which may be one."),
 		func(r *evidence.Round) bool {
 			return slices.ContainsFunc(r.Params.Messages, func(m dialect.Message) bool {
-				return len(m.Content) > 1 || len(m.Content) == 1 && m.Content[0].Type == dialect.Text &&
-					strings.HasSuffix(m.Content[0].Path, "]")
+				return len(m.Content) > 0 && strings.HasSuffix(m.Content[0].Path, "]")
 			})
 		}},
 }

@@ -256,6 +256,12 @@ func TestHowTheClientEnds(t *testing.T) {
 		ignores.Ends(trace.Process{Deadline: true, Unfinished: true})
 		require.Equal(t, verdict, ignores.Result("client/sampled").Verdict, "%d calls", calls)
 	}
+	dies := questionOf(t, server.V20251125).PassesBarrier()
+	for i := range dies.Trace.Header.Cases {
+		dies.Trace.Header.Cases[i].Replayed = true
+	}
+	died := dies.Ends(trace.Process{ExitCode: 1}).Result("client/ends-cleanly").Message
+	require.Contains(t, died, "; the other 1 of the session's 2 cases are judged in sessions of their own")
 	hangs := questionOf(t, server.V20251125)
 	hangs.Asks(tracetest.Asking(tracetest.WhenOpen))
 	shown := hangs.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly").Evidence

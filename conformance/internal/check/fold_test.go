@@ -42,3 +42,16 @@ func TestAKindThatOnlyWarnsIsAFindingBesideAFailure(t *testing.T) {
 		{"rounded", report.Warn, append([]string{"basic/a"}, rest...)},
 	}, all)
 }
+
+func TestAFindingBehindWhatBrokeTheClientNamesBothCases(t *testing.T) {
+	session := &evidence.Session{Trace: &trace.Trace{}}
+	on := func(c trace.Case) caseVerdict {
+		return caseVerdict{on: &evidence.Case{Case: c, Session: session}, Verdict: Verdict{Kind: report.Fail}}
+	}
+	got := fold("always", &Check{ID: "given"}, report.Must, server.V20251125, []caseVerdict{
+		on(trace.Case{ID: "basic/b", UnservedAfter: "basic/a"}), on(trace.Case{ID: "basic/c"})})
+	require.Equal(t, []string{"basic/a", "basic/b"}, got.Together)
+	require.Equal(t, "basic/b", got.Case)
+	got = fold("always", &Check{ID: "given"}, report.Must, server.V20251125, []caseVerdict{on(trace.Case{ID: "basic/c"})})
+	require.Empty(t, got.Together)
+}
