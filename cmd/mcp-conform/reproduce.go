@@ -11,7 +11,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
-// reproduceResult returns the command that plays the case of a result again; without a case, its revision.
+// reproduceResult returns the command that plays the case of a result again, or its cases, with commas between them;
+// without a case, its revision.
 func (c *runCommand) reproduceResult(r *report.Result) string {
 	caseID := r.Case
 	if c.Kept != "" {
@@ -22,10 +23,11 @@ func (c *runCommand) reproduceResult(r *report.Result) string {
 		flags = append(flags, "--scenario", caseID)
 	}
 	flags = append(flags, "--revision", r.Revision)
-	switch {
-	case strings.HasPrefix(caseID, "malformed/fuzz-"):
+	plays := func(prefix string) bool { return strings.Contains(","+caseID, ","+prefix) }
+	if plays("malformed/fuzz-") {
 		flags = append(flags, "--fuzz", fmt.Sprint(c.Fuzz))
-	case strings.HasPrefix(caseID, "explore/") && c.Explore != nil:
+	}
+	if plays("explore/") && c.Explore != nil {
 		flags = append(flags, "--explore", fmt.Sprint(*c.Explore))
 	}
 	if c.Seed != 1 {
