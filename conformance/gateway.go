@@ -79,22 +79,6 @@ func (s *Suite) addAlone(ctx context.Context, rs *report.Results) ([]*trace.Trac
 	return traces, errors.Join(errs...)
 }
 
-// selectable returns a result whose case, or cases, a run can select. Nobody can select sessions that are only for
-// gateways: a run of any case plays them, except for the slow answer, which needs all.
-func selectable(r *report.Result) *report.Result {
-	one := *r
-	if len(r.Together) > 0 {
-		one.Case = strings.Join(r.Together, ",")
-	}
-	if !isOfGateway(r.Case) {
-		return &one
-	}
-	if one.Case = "basic/question"; r.Check == gatewaySlow {
-		one.Case = ""
-	}
-	return &one
-}
-
 // isOfGateway reports whether a case is of a session that is only for gateways. No run of a client has it.
 func isOfGateway(caseID string) bool { return strings.HasPrefix(caseID, gatewayScenario+"/") }
 
@@ -222,7 +206,7 @@ func (g *gatewayJudge) worse(r report.Result) report.Result {
 		case "always/capabilities-constant": // it is about several sessions
 			return notJudged(r, "a gateway may have one session where its client has several")
 		case "always/error-shape", "always/no-internals": // their only error may be that of a cancelled request
-			return notJudged(r, "a client responds with an error to a cancelled request, or not: the cancel may be faster")
+			return notJudged(r, "a client may respond to a cancelled request with an error, or not at all")
 		}
 		g.gone = append(g.gone, r)
 		return notJudged(r, "see gateway/applies: "+r.Message)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -268,4 +269,20 @@ func (s *Suite) addReproduce(rs *report.Results) {
 			}
 		}
 	}
+}
+
+// selectable returns a result whose case, or cases, a run can select. Nobody can select sessions that are only for
+// gateways: a run of any case plays them, except for the slow answer, which needs all.
+func selectable(r *report.Result) *report.Result {
+	one := *r
+	if len(r.Together) > 0 {
+		one.Case = strings.Join(r.Together, ",")
+	}
+	if !isOfGateway(r.Case) {
+		return &one
+	}
+	if one.Case = "basic/question"; r.Check == gatewaySlow {
+		one.Case = ""
+	}
+	return &one
 }

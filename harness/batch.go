@@ -50,7 +50,8 @@ type finished struct {
 }
 
 // rerun returns the sessions for the cases that a session left unfinished, and notes those cases in its trace. Another
-// case may be to blame, so the session says nothing about them. Some may rerun together, if together is true.
+// case may be to blame, so the session says nothing about them. If together is true, hostile cases and those that
+// the client did not serve may rerun together.
 func (f *finished) rerun(together bool) []batch {
 	if f.trace == nil {
 		return nil
@@ -75,7 +76,7 @@ func (f *finished) rerun(together bool) []batch {
 }
 
 // unserved returns sessions for the cases that the client did not serve any more: the first one, or what came before,
-// may have broken it. The first also counts in the session as it was. It runs again alone, the others together.
+// may have broken it. The first one counts here, too. It runs again alone, the others together.
 func (f *finished) unserved(s *surveyed) []batch {
 	unserved, after := s.unserved()
 	var first, others []int
@@ -92,7 +93,7 @@ func (f *finished) unserved(s *surveyed) []batch {
 			others = append(others, i)
 		}
 	}
-	if slices.Contains(unserved, BarrierID) {
+	if slices.Contains(unserved, BarrierID) { // it is the last case, and not one of f.cases
 		f.trace.Header.Cases[len(f.cases)].Replayed = true
 	}
 	sessions := []batch{f.pick(first), f.pick(others)}

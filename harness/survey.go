@@ -64,8 +64,8 @@ func asksForSample(e *trace.Event) bool {
 		bytes.Contains(e.Frame.Raw, []byte(`"sampling/createMessage"`))
 }
 
-// unserved returns the cases with a sampling request that came when the client had stopped serving them, and the case
-// before: it asked the model for that one, and for none since. Nil for a client that serves those of the last cases.
+// unserved returns the last cases with a sampling request if the client asked the model for none of them, and the case
+// before, for which it did. It returns nil for a client that serves to the end, or never.
 func (s *surveyed) unserved() (cases []string, after string) {
 	const fewest = 2 // for some cases, a client need not ask
 	last := len(s.sampling) - 1

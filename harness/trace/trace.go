@@ -82,7 +82,8 @@ type Case struct {
 	Carrier string `json:"carrier,omitempty"`
 	// Tools are further tools of the server, which the model of the case uses.
 	Tools []string `json:"tools,omitempty"`
-	// Replayed is true when the session ended before the case was over: the case ran again in another session.
+	// Replayed is true when the session ended before the case was over, or the client no longer served it: the case ran
+	// again in another session.
 	Replayed bool `json:"replayed,omitempty"`
 	// UnservedAfter is set when the client asked the model for no sampling request of the session from the case on,
 	// although it did before: it is the last case before. The case ran again in another session, but counts here, too.

@@ -27,24 +27,21 @@ func TestTextsOfAnotherRequestDoNotReachTheModel(t *testing.T) {
 			s.Says(string(json.RawMessage(answer))).Answers(answer)
 		}
 	}
+	user := func(content any) []server.SamplingMessage {
+		return []server.SamplingMessage{{Role: "user", Content: content}}
+	}
 	// The server's text ends like the first request, and the client sends it in two parts.
 	split := func(s *session) {
 		const question = "My wife asks me the same every morning. "
-		user := func(texts ...any) []server.SamplingMessage {
-			return []server.SamplingMessage{{Role: "user", Content: texts}}
-		}
-		first := server.CreateMessageParams{MaxTokens: 9, Messages: user(server.Text(before))}
+		first := server.CreateMessageParams{MaxTokens: 9, Messages: user([]any{server.Text(before)})}
 		s.Asks(&first).Prompts(&first).Answers(answer)
-		asked := server.CreateMessageParams{MaxTokens: 9, Messages: user(server.Text(question + before))}
-		given := server.CreateMessageParams{MaxTokens: 9, Messages: user(server.Text(question), server.Text(before))}
+		asked := server.CreateMessageParams{MaxTokens: 9, Messages: user([]any{server.Text(question + before)})}
+		given := server.CreateMessageParams{MaxTokens: 9, Messages: user([]any{server.Text(question), server.Text(before)})}
 		s.Asks(&asked).Prompt(string(story.JSON(given)), trace.ModelEnd{Status: 200})
 		s.Says(string(json.RawMessage(answer))).Answers(answer)
 	}
 	// The client joins two short texts of the server, and another request has the same in one.
 	joined := func(s *session) {
-		user := func(content any) []server.SamplingMessage {
-			return []server.SamplingMessage{{Role: "user", Content: content}}
-		}
 		whole := server.CreateMessageParams{MaxTokens: 9, Messages: user(server.Text("Two eggs, please.\nAnd a tea."))}
 		s.Asks(&whole).Prompts(&whole).Answers(answer)
 		asked := server.CreateMessageParams{MaxTokens: 9,

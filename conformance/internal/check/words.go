@@ -32,6 +32,7 @@ var (
 	// tooOften matches an error by which a client says that it serves only so many requests in a time or a session.
 	tooOften = regexp.MustCompile(`(?i)rate.?limit|too many (sampling )?requests|slow down|` +
 		`(requests?|samples?|samplings?|calls?) (per|a|an|every|each) (\d+ )?(second|minute|hour|day|session)|` +
-		`(request|sample|sampling|session) (budget|quota|limit)|(budget|quota) (is |was )?(reached|exceeded|exhausted|` +
-		`used up)|(limit|maximum) of \d+ (sampling )?(requests|samples)`)
+		`(request|sample|sampling|session) (budget|quota)|(sampling|session) limit|` +
+		`(budget|quota) (is |was )?(reached|exceeded|exhausted|used up)|` +
+		`(limit|maximum) of \d+ (sampling )?(requests|samples)`)
 )

@@ -4,6 +4,7 @@ package play
 
 import (
 	"context"
+	"hash/fnv"
 	"iter"
 	"testing"
 	"testing/synctest"
@@ -48,4 +49,12 @@ func Growing(cases []string, n ...int) iter.Seq[[]string] {
 			from = max(from, to)
 		}
 	}
+}
+
+// Number is a number that depends on a name alone. It chooses what a mutant or a variation plays, so that a new one
+// changes nothing for others.
+func Number(name string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return int(h.Sum32() >> 8)
 }

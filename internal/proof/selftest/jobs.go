@@ -2,7 +2,6 @@ package selftest
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
@@ -65,11 +65,7 @@ func waits(m *mutants.Mutant) bool {
 }
 
 // number is a mutant's own number. It chooses what the mutant plays, so that a new mutant changes nothing for others.
-func number(m *mutants.Mutant) int {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(m.Name))
-	return int(h.Sum32() >> 8)
-}
+func number(m *mutants.Mutant) int { return play.Number(m.Name) }
 
 // jobsOf are the reference's jobs, and then those of each mutant.
 func jobsOf(o *Options) []job {

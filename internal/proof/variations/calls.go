@@ -52,10 +52,10 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 	edited("one-at-a-time", "refuses a sampling request while it handles another one",
 		"refusal", "cancel consent parallel", oneAtATime, having(server.Revision.HasPrimingEvents)),
 	edited("ten-a-minute", "serves ten samples a minute", "rate-limit", "basic tool-use",
-		most(10, time.Minute, "rate limit exceeded: 10 samples per minute"),
+		atMost(10, time.Minute, "rate limit exceeded: 10 samples per minute"),
 		having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
 	edited("twenty-a-session", "serves twenty samples a session", "rate-limit", "basic tool-use",
-		most(20, 24*time.Hour, "the sampling budget of the session is used up"),
+		atMost(20, 24*time.Hour, "the sampling budget of the session is used up"),
 		having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
 	edited("one-model", "has one model and says so", "model-choice", "basic/hints",
 		mutants.Edit{
@@ -161,8 +161,8 @@ var oneAtATime = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *
 	}
 }}
 
-// most refuses a sampling request if there were so many before in a time.
-func most(n int, within time.Duration, why string) mutants.Edit {
+// atMost refuses a sampling request if there were so many before in a time.
+func atMost(n int, within time.Duration, why string) mutants.Edit {
 	return mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
 		ask := o.Sampling
 		var mu sync.Mutex

@@ -1,7 +1,6 @@
 package variations_test
 
 import (
-	"hash/fnv"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/variations"
 )
 
@@ -102,7 +102,7 @@ func TestVariationsPassGeneratedConversations(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			suite, _ := suiteOf(t, &v, []string{"explore"}, nil)
-			suite.Explore, suite.Seed = n, seedOf(v.Name)
+			suite.Explore, suite.Seed = n, int64(play.Number(v.Name))
 			rs, _, err := suite.Run(t.Context())
 			require.NoError(t, err)
 			for _, r := range rs.Results {
@@ -111,13 +111,6 @@ func TestVariationsPassGeneratedConversations(t *testing.T) {
 			}
 		})
 	}
-}
-
-// seedOf depends on the name alone, so that a new variation does not change what the others play.
-func seedOf(name string) int64 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name))
-	return int64(h.Sum32())
 }
 
 // suiteOf plays a variation, and counts how many times it occurs.

@@ -71,3 +71,24 @@ func servedIn(sessions []*evidence.Session, id string) bool {
 		return ev != nil && !ev.Case.Replayed && served(ev)
 	})
 }
+
+// ignoresAll reports whether a client ended several calls with a sampling request to which it neither responded nor
+// asked the model, and served none.
+func ignoresAll(sessions []*evidence.Session) bool {
+	const several = 3
+	ignored := 0
+	for _, s := range sessions {
+		for _, c := range s.Trace.Header.Cases {
+			for _, ev := range s.Calls[c.ID] {
+				switch {
+				case len(ev.Rounds) == 0:
+				case served(ev) || len(ev.Rounds[0].Answers) > 0:
+					return false
+				case ev.Outcome != nil || ev.StreamClosed() != nil:
+					ignored++
+				}
+			}
+		}
+	}
+	return ignored >= several
+}
