@@ -67,8 +67,9 @@ func (s *Session) addModelEnd(e *trace.Event) {
 // attribute assigns the case's model requests to rounds. A request does not name its round, and two concurrent calls
 // of a tool ask the model the same. So each round first gets the request that its answer can be based on: one that the
 // model answered between the sampling request and the answer, with a history of the same length, and at best with its
-// texts. Rounds choose in the order of their answers, so that every round gets a request if that is possible. The other
-// requests go to the likeliest round. A request with the texts of one call only is never another one's.
+// texts. Rounds with a result choose first, in the order of their answers, so that each gets a request if that is
+// possible. The other requests go to the likeliest round. A request with the texts of one call only is never another
+// one's.
 func (s *Session) attribute(caseID string) {
 	var rounds []*Round
 	for _, ev := range s.Calls[caseID] {
@@ -79,6 +80,7 @@ func (s *Session) attribute(caseID string) {
 		own[x] = s.askedBy(caseID, x)
 	}
 	slices.SortStableFunc(rounds, func(a, b *Round) int { return cmp.Compare(s.AnsweredAt(a), s.AnsweredAt(b)) })
+	slices.SortStableFunc(rounds, func(a, b *Round) int { return cmp.Compare(a.lacksResult(), b.lacksResult()) })
 	taken := map[*Exchange]bool{}
 	for _, could := range []func(*Round, *Exchange) bool{
 		func(r *Round, x *Exchange) bool { return r.fits(x) && r.Prompts(x) },
@@ -103,6 +105,14 @@ func (s *Session) attribute(caseID string) {
 	for _, ev := range s.Calls[caseID] {
 		ev.labelModelRequests()
 	}
+}
+
+// lacksResult is 1 for a round without a result, 0 for any other.
+func (r *Round) lacksResult() int {
+	if r.Result() == nil {
+		return 1
+	}
+	return 0
 }
 
 // askedBy returns the rounds of the calls that asked with the texts of a request before it, or those of all calls
@@ -181,7 +191,8 @@ func (ev *Case) labelModelRequests() {
 }
 
 // likeliest returns the round of a request on which no answer is based: preferably an open one, of the same
-// conversation, with a history of the same length, and the latest of those; nil if the request precedes every round.
+// conversation, with a history of the same length, without another request, and the latest of those; nil if the
+// request precedes every round.
 func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 	var best *Round
 	most := -1
@@ -190,14 +201,17 @@ func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 		if asked > x.Began {
 			continue
 		}
-		likely := 0
-		if x.Began < s.AnsweredAt(r) {
-			likely += 2
+		likely, open := 0, x.Began < s.AnsweredAt(r)
+		if open && r.converses(x) {
+			likely += 8
 		}
-		if r.converses(x) && x.Began < s.AnsweredAt(r) {
+		if open {
 			likely += 4
 		}
 		if r.fits(x) {
+			likely += 2
+		}
+		if open && len(r.Model) == 0 {
 			likely++
 		}
 		if likely > most || likely == most && asked > s.Order[best.Asked.Ref] {

@@ -2,6 +2,7 @@ package evidence_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,6 +87,25 @@ func TestConcurrentCallsAreToldApartByTheirTexts(t *testing.T) {
 		s.Prompts(first).Answers(tracetest.Saying("That is well considered."))
 		for _, id := range []string{"always/model-was-given", "always/one-model-call"} {
 			require.Equal(t, report.Pass, s.Result(id).Verdict, "%s: %s", id, s.Result(id).Message)
+		}
+	}
+}
+
+// An error rests on no answer of the model, also if one came before it.
+func TestAConcurrentCallThatFailedTakesNoAnswerFromAnother(t *testing.T) {
+	for failed := range 2 {
+		s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
+		ask := tracetest.Asking(tracetest.WhenOpen)
+		s.Asks(ask).Calls().Asks(ask).Fails(http.StatusTooManyRequests).Prompts(ask)
+		s.Call, s.Asked = 1+failed, 1+failed
+		s.Refuses(-32603, "rate limited")
+		s.Call, s.Asked = 2-failed, 2-failed
+		s.Answers(tracetest.Saying(story.Answer))
+		calls := evidence.Decode(s.Trace).Calls["basic/question"]
+		for i, status := range []int{http.StatusTooManyRequests, http.StatusOK} {
+			model := calls[(failed+i)%2].Rounds[0].Model
+			require.Len(t, model, 1)
+			require.Equal(t, status, model[0].End.Status)
 		}
 	}
 }
