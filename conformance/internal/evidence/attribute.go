@@ -67,9 +67,9 @@ func (s *Session) addModelEnd(e *trace.Event) {
 // attribute assigns the case's model requests to rounds. A request does not name its round, and two concurrent calls
 // of a tool ask the model the same. So each round first gets the request that its answer can be based on: one that the
 // model answered between the sampling request and the answer, with a history of the same length, and at best with its
-// texts. Rounds with a result choose first, in the order of their answers, so that each gets a request if that is
-// possible. The other requests go to the likeliest round. A request with the texts of one call only is never another
-// one's.
+// texts. Rounds with a result choose first, because an error rests on no answer of the model, and all in the order of
+// their answers, so that each gets a request if that is possible. The other requests go to the likeliest round. A
+// request with the texts of one call only is never another one's.
 func (s *Session) attribute(caseID string) {
 	var rounds []*Round
 	for _, ev := range s.Calls[caseID] {

@@ -91,7 +91,7 @@ func TestConcurrentCallsAreToldApartByTheirTexts(t *testing.T) {
 	}
 }
 
-// An error rests on no answer of the model, also if one came before it.
+// An error rests on no answer of the model, even if one came before it.
 func TestAConcurrentCallThatFailedTakesNoAnswerFromAnother(t *testing.T) {
 	for failed := range 2 {
 		s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
@@ -107,6 +107,39 @@ func TestAConcurrentCallThatFailedTakesNoAnswerFromAnother(t *testing.T) {
 			require.Len(t, model, 1)
 			require.Equal(t, status, model[0].End.Status)
 		}
+	}
+}
+
+// No answer rests on the last request of each story. All requests of a story ask the model for one round.
+func TestOtherRequestsGoToTheLikeliestRound(t *testing.T) {
+	longer := tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), tracetest.WeatherResults)
+	failed := trace.ModelEnd{Status: http.StatusInternalServerError}
+	for name, c := range map[string]struct {
+		tell func(*tracetest.Story)
+		want int // the index of that round
+	}{
+		"a history of its length": {func(s *tracetest.Story) {
+			s.Asks(longer).Asks(tracetest.AskingForWeather()).Prompt(string(story.JSON(longer)), failed)
+		}, 0},
+		"its conversation, although the request cannot be read": {func(s *tracetest.Story) {
+			mark := s.Trace.Header.Cases[0].Mark
+			s.Asks(tracetest.Asking("First, " + mark + "n1")).Asks(tracetest.Asking("Second, " + mark + "n2"))
+			s.Prompt(`{"said": "`+mark+`n1"`, failed)
+		}, 0},
+		"the latest, if all are answered": {func(s *tracetest.Story) {
+			s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no")
+			s.Asks(tracetest.AskingForWeather()).Prompts(tracetest.AskingForWeather()).Answers(tracetest.TwoUses())
+			s.Prompts(tracetest.AskingForWeather())
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "parallel/two-cities")
+			c.tell(s)
+			rounds := evidence.Decode(s.Trace).Case("parallel/two-cities").Rounds
+			require.Len(t, rounds, 2)
+			require.Len(t, rounds[c.want].Model, int(s.Models))
+			require.Empty(t, rounds[1-c.want].Model)
+		})
 	}
 }
 
