@@ -261,7 +261,7 @@ func TestHowTheClientEnds(t *testing.T) {
 		dies.Trace.Header.Cases[i].Replayed = true
 	}
 	died := dies.Ends(trace.Process{ExitCode: 1}).Result("client/ends-cleanly").Message
-	require.Contains(t, died, "; other sessions judge 1 of this session's 2 cases")
+	require.Contains(t, died, "; the other 1 of the session's 2 cases are judged in sessions of their own")
 	hangs := questionOf(t, server.V20251125)
 	hangs.Asks(tracetest.Asking(tracetest.WhenOpen))
 	shown := hangs.Ends(trace.Process{Deadline: true}).Result("client/ends-cleanly").Evidence

@@ -415,7 +415,8 @@ func whereItEnded(s *evidence.Session) string {
 		where = ", after " + last.Case.ID
 	}
 	if n := replayed(s); n > 0 {
-		where += fmt.Sprintf("; other sessions judge %d of this session's %d cases", n, len(s.Trace.Header.Cases))
+		where += fmt.Sprintf("; the other %d of the session's %d cases are judged in sessions of their own", n,
+			len(s.Trace.Header.Cases))
 	}
 	return where
 }
