@@ -44,7 +44,7 @@ func everything() *report.Results {
 		{Case: story, Seq: 90, From: "client", Text: "ended by a signal:\nSIGSEGV"}}
 	reach.Cause, reach.Fix = "the converter stops after the first <tool_result>", "map every tool_result block"
 	reach.Reproduce, reach.DurationMS = "mcp-conform run --scenario "+story, 3
-	reach.Cases = []report.CaseResult{{Case: story, Verdict: report.Fail, Message: "2 and 1"}}
+	reach.Cases = []report.CaseResult{{Case: story, Verdict: report.Fail, Message: reach.Message}}
 
 	unseen := result("parallel/results-reach-model", new, report.Robust, report.NotObserved, neverCalled)
 	unseen.Reproduce = "mcp-conform run one"

@@ -18,6 +18,8 @@ const (
 	ownLines = 3
 	// mostBlocks is how many failures the short report shows in full.
 	mostBlocks = 10
+	// mostOthers is how many messages of other cases follow that of a failure.
+	mostOthers = 2
 	// shownNames is how many cases or checks a line names.
 	shownNames = 4
 )
@@ -245,7 +247,8 @@ func (g group) writeBlock(b *bytes.Buffer, o TextOptions) {
 	shortLine(b, "reproduce", r.Reproduce)
 }
 
-// message is the message of the group with its cases, and that of a later revision if it says something else.
+// message is the message of the group with its cases, those of other cases if they say something else, and that of a
+// later revision if it does.
 func (g group) message() string {
 	var messages, seen []string
 	for _, r := range g {
@@ -254,11 +257,12 @@ func (g group) message() string {
 			continue
 		}
 		seen = append(seen, plain)
-		message := r.Message
+		prefix, all := "", r.sayings()
 		if len(seen) > 1 {
-			message = r.Revision + ": " + message
+			prefix = r.Revision + ": "
 		}
-		messages = append(messages, message+r.cases())
+		messages = append(messages, prefix+all[0].String())
+		messages = append(messages, others(all, mostOthers)...)
 	}
 	return strings.Join(messages, "\n")
 }
@@ -270,10 +274,7 @@ func (r *Result) cases() string {
 			names = include(names, strings.TrimPrefix(c.Case, r.Scenario+"/"))
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "   (" + listed(names) + ")"
+	return saying{cases: names}.String()
 }
 
 func listed(names []string) string {
