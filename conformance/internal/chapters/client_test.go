@@ -329,6 +329,7 @@ func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, rs.Failed(false))
 	require.Equal(t, 2, rs.Summary[report.Fail])
+	require.Empty(t, rs.Notes)
 	for _, r := range rs.Results {
 		if r.Check != "connects" {
 			require.Equal(t, report.NotApplicable, r.Verdict, r.ID())
@@ -346,6 +347,8 @@ func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 		foreign(server.V20260728)}, nil)
 	require.NoError(t, err)
 	require.False(t, rs.Failed(false), "one revision is enough")
+	require.Equal(t, []string{"the client does not speak 2026-07-28: it tried 2024-11-05; " +
+		"nothing was judged there. If it should speak it, see --revision 2026-07-28"}, rs.Notes)
 	for _, r := range rs.Results {
 		if r.Revision == "2026-07-28" {
 			require.Equal(t, report.NotApplicable, r.Verdict, r.ID())

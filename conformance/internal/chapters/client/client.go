@@ -184,18 +184,25 @@ func explains(root, r *check.Judged) *check.Judged {
 }
 
 // RequireSomeRevision turns "does not speak the revision" into a failure if it is so in every revision: then the
-// client was never judged.
+// client was never judged. Otherwise it notes the revisions in which it was not.
 func RequireSomeRevision(rs *report.Results) {
 	var other []*report.Result
+	judged := false
 	for i := range rs.Results {
 		if r := &rs.Results[i]; r.Scenario == check.ClientScenario && r.Check == connectsID {
-			if r.Verdict != report.NotApplicable {
-				return
+			if r.Verdict == report.NotApplicable {
+				other = append(other, r)
+			} else {
+				judged = true
 			}
-			other = append(other, r)
 		}
 	}
 	for _, r := range other {
+		if judged {
+			rs.Notes = append(rs.Notes,
+				r.Message+"; nothing was judged there. If it should speak it, see --revision "+r.Revision)
+			continue
+		}
 		r.Verdict = report.Fail
 		r.Message += "; it was not judged in any revision"
 		r.Cause, r.Fix = checks[0].Cause, checks[0].Fix
