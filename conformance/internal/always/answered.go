@@ -163,7 +163,7 @@ func besides(e *evidence.Case, r *evidence.Round, meant func(*evidence.Round) bo
 // a client that limits them asks the model at least for one.
 func askedNothing(e *evidence.Case, r *evidence.Round) bool {
 	s := e.Session
-	return len(s.Unmarked) == 0 && (alone(e, r) || !slices.ContainsFunc(s.Exchanges[e.Case.ID],
+	return len(s.Unmarked) == 0 && (e.Alone(r) || !slices.ContainsFunc(s.Exchanges[e.Case.ID],
 		func(x *evidence.Exchange) bool { return x.Began > s.Order[r.Asked.Ref] }))
 }
 

@@ -39,7 +39,7 @@ var maxTokens = check.Check{
 // one it is for: then the largest counts. Invalid limits are 0.
 func limitOf(e *evidence.Case, r *evidence.Round, x *evidence.Exchange) int64 {
 	rounds := e.Rounds
-	if alone(e, r) || isOnlyFor(e, r, x) {
+	if e.Alone(r) || isOnlyFor(e, r, x) {
 		rounds = []*evidence.Round{r}
 	}
 	limit := int64(0)

@@ -24,12 +24,12 @@ var oneModelCall = check.Check{
 			return *v
 		}
 		// Of concurrent requests, the wire may not tell which one a call is for.
-		rounds := slices.Concat(e.Rounds, roundsBeside(e))
+		rounds := slices.Concat(e.Rounds, e.RoundsBeside())
 		var all []*evidence.Exchange
 		for _, r := range rounds {
 			calls := wholeCalls(r)
 			all = append(all, calls...)
-			if len(calls) > 1 && alone(e, r) {
+			if len(calls) > 1 && e.Alone(r) {
 				return tooManyCalls(r, 1, calls)
 			}
 		}
@@ -70,7 +70,7 @@ func uncalled(e *evidence.Case) *check.Verdict {
 // prompt, other tools or another tool choice.
 func fromCache(e *evidence.Case) *check.Verdict {
 	for i, r := range e.Rounds {
-		if r.Result() == nil || len(r.Model) > 0 || r.Params == nil || !alone(e, r) {
+		if r.Result() == nil || len(r.Model) > 0 || r.Params == nil || !e.Alone(r) {
 			continue
 		}
 		for _, before := range e.Rounds[:i] {
@@ -131,39 +131,6 @@ func followsMistake(r *evidence.Round, x *evidence.Exchange) bool {
 	return slices.ContainsFunc(r.Model, func(before *evidence.Exchange) bool {
 		return before.Behind < x.Began && isMistake(before)
 	})
-}
-
-// roundsBeside returns the sampling requests of the other calls of the case's tool that were open at the same time. In
-// a recorded session, which does not say when a handler ended, a call is open until its last answer.
-func roundsBeside(e *evidence.Case) []*evidence.Round {
-	s := e.Session
-	over := func(call *evidence.Case) int {
-		last := s.Order[call.FirstCall]
-		for _, r := range call.Rounds {
-			last = max(last, s.AnsweredAt(r))
-		}
-		return cmp.Or(call.OverAt, last)
-	}
-	var rounds []*evidence.Round
-	for _, other := range s.Calls[e.Case.ID] {
-		if other != e && s.Order[other.FirstCall] < over(e) && s.Order[e.FirstCall] < over(other) {
-			rounds = append(rounds, other.Rounds...)
-		}
-	}
-	return rounds
-}
-
-// alone reports whether no other sampling request of the case was open at the same time.
-func alone(e *evidence.Case, r *evidence.Round) bool {
-	s := e.Session
-	for _, other := range slices.Concat(e.Rounds, roundsBeside(e)) {
-		before := s.AnsweredAt(other) < s.Order[r.Asked.Ref]
-		after := s.Order[other.Asked.Ref] > s.AnsweredAt(r)
-		if other != r && !before && !after {
-			return false
-		}
-	}
-	return true
 }
 
 func tooManyCalls(r *evidence.Round, expected int, calls []*evidence.Exchange) check.Verdict {

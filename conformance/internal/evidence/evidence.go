@@ -74,6 +74,9 @@ type Session struct {
 	// KeptLimits holds the IDs of the run's cases in which the client hung up on the model when the limit that it was told
 	// was over (see [NoteRun]).
 	KeptLimits []string
+	// OmittedFrom says from what request a setting is missing that the client passes on in others of the run (see
+	// [NoteRun]).
+	OmittedFrom map[Setting]string
 	// Unmarked holds requests to the model that belong to no case, in order.
 	Unmarked []Place
 	// Own holds the requests of a host's own, and those in Unmarked, in order.

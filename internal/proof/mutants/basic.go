@@ -101,6 +101,21 @@ var basicEdits = edits{
 	"echoes-system-prompt": answered(func(s *Sample) {
 		eachText(func(b object) { b["text"] = text(s.Asked, "systemPrompt") + text(b, "text") })(s.Result)
 	}),
+	"system-prompt-for-one-message": params(func(p object) {
+		if messages, _ := p["messages"].([]any); len(messages) > 1 {
+			delete(p, "systemPrompt")
+		}
+	}),
+	"falsy-temperature": params(func(p object) {
+		if p["temperature"] == json.Number("0") {
+			delete(p, "temperature")
+		}
+	}),
+	"no-stops-with-tools": params(func(p object) {
+		if p["tools"] != nil {
+			delete(p, "stopSequences")
+		}
+	}),
 	"drops-parameters":   params(unset("temperature", "stopSequences")),
 	"refuses-parameters": refuses(func(s *Sample) bool { return s.Asked["temperature"] != nil }),
 	"ignores-hints":      params(editHints(func([]any) []any { return nil })),

@@ -54,30 +54,48 @@ var parameters = check.Check{
 		var warmth string
 		switch t := x.Request.Temperature; {
 		case t == nil:
-			warmth = "omitted"
+			warmth = omitted
 		case *t == Temperature:
 			warmth = "passed on"
 		default:
 			warmth = fmt.Sprintf("changed to %v", *t)
 		}
-		metadata := "refused before the model is called"
+		unlessZero, metadata := false, "refused before the model is called"
 		if y, missing := check.ModelRequest(e.Rounds[1]); missing == nil {
 			metadata = passedOn(y.Says(MetadataWord))
-			if x.Request.Temperature != nil && y.Request.Temperature == nil {
-				warmth += " unless it is 0"
-			}
+			unlessZero = x.Request.Temperature != nil && y.Request.Temperature == nil
+		}
+		if unlessZero {
+			warmth += " unless it is 0"
+		} else {
+			warmth = partly(warmth, e, evidence.Temperature)
 		}
 		stops := passedOn(slices.Contains(x.Request.StopSequences, StopSequence))
-		return check.Info("temperature is %s, stop sequences are %s, metadata are %s", warmth, stops, metadata).
+		return check.Info("temperature is %s, stop sequences are %s, metadata are %s",
+			warmth, partly(stops, e, evidence.StopSequences), metadata).
 			ShowAs("model received", x.Place, "")
 	},
 }
+
+// partly adds to what became of a setting that the client passes it on in some requests of the run only.
+func partly(what string, e *evidence.Case, setting evidence.Setting) string {
+	switch from := e.Session.OmittedFrom[setting]; {
+	case from == "":
+		return what
+	case what == omitted:
+		return what + ", but passed on in others"
+	default:
+		return what + ", but omitted from " + from
+	}
+}
+
+const omitted = "omitted"
 
 func passedOn(yes bool) string {
 	if yes {
 		return "passed on"
 	}
-	return "omitted"
+	return omitted
 }
 
 var parametersHarmless = check.Check{

@@ -52,9 +52,9 @@ var systemPrompt = check.Check{
 		case x.Says(asked):
 			what = "passed on as a message"
 		case got == "":
-			what = "omitted"
+			what = omitted
 		}
-		v := check.Info("the system prompt is %s", what)
+		v := check.Info("the system prompt is %s", partly(what, e, evidence.SystemPrompt))
 		return both(v, r.Asked.At("systemPrompt"), evidence.Quote(asked), x.Place, evidence.Quote(got))
 	},
 }
