@@ -196,6 +196,7 @@ func TestDeclaredFeaturesDecideWhatIsPlayed(t *testing.T) {
 		}
 	}
 	require.Equal(t, report.Pass, without["declare/undeclared-sampling-refused"].Verdict, "this host can be told")
+	require.Equal(t, report.Pass, with["declare/undeclared-tools-refused"].Verdict, "it may declare sampling alone")
 }
 
 // The mistakes of a host's model are played for hosts alone, and a host that ends its task too early is told so.

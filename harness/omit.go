@@ -31,11 +31,15 @@ func (r *run) omit(cases []Case, done func(*trace.Trace)) []Case {
 	return played
 }
 
+// samplingAlone is what a client without tools declares in every session. Whether one with fixed capabilities does is
+// known once a case that asks for it is played.
+const samplingAlone = `{"sampling":{}}`
+
 // omitted says why a case is not played; the zero Mark if it is.
 func (r *run) omitted(c *Case) trace.Mark {
 	has := func(feature string) bool { return slices.Contains(r.Client.Has, feature) }
 	switch {
-	case c.Declare != nil && has(FixedCapabilities):
+	case c.Declare != nil && string(c.Declare) != samplingAlone && has(FixedCapabilities):
 		return trace.Mark{Name: trace.MarkInapplicable,
 			Text: "the client declares the same capabilities in every session (--has fixed-capabilities)"}
 	case c.Abandon && has(NeverAbandons):

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -56,7 +57,11 @@ func TestWhatIsNotDeclaredIsRefused(t *testing.T) {
 		stubborn := unsupported("a client that declares it nevertheless", unasked,
 			"asked to declare "+r.declares+", but declares "+r.needed)
 		stubborn.HarnessDeclares = r.declares
-		declareJudges(t, refused, r.caseID, stubborn)
+		fixed := inapplicable("one that always declares the same", func(s *session) {
+			s.Add("", trace.Event{Mark: &trace.Mark{Name: trace.MarkSupports, Text: harness.FixedCapabilities}})
+			unasked(s)
+		}, "the client declares "+r.needed+" in every session")
+		declareJudges(t, refused, r.caseID, stubborn, fixed)
 		run("no-model-call",
 			legacy(passes("no call", refuses(-32601))),
 			fails("a call", calls(func(s *session) { s.Prompts(withTools) })),

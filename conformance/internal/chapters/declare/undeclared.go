@@ -65,6 +65,9 @@ func requestSent(e *evidence.Case) *check.Verdict {
 	switch {
 	case len(e.Rounds) > 0 && e.Rounds[0].Hostile:
 		return nil
+	case e.Declared.Declares(needed...) && e.Session.Supports[harness.FixedCapabilities]:
+		return check.Instead(showDeclared(check.NotApplicable("the client declares %s in every session "+
+			"(--has fixed-capabilities)", needed), e.Declared))
 	case e.Declared.Declares(needed...):
 		return check.Instead(showDeclared(check.Unsupported("the client was asked to declare %s, but declares %s: this "+
 			"check needs a client whose capabilities can be set (capabilities in MCP_CONFORMANCE_CONTEXT, Env.Declare); if "+
