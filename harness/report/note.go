@@ -27,7 +27,7 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 	if r.Requirement != nil {
 		line(b, "requirement", strings.TrimPrefix(r.Requirement.Text+"\n"+r.Requirement.URL, "\n"))
 	}
-	line(b, "other cases", strings.Join(others(r.sayings(), 0), "\n"))
+	line(b, "other cases", strings.Join(others(r.sayings()[1:], 0), "\n"))
 	line(b, "same cause as", r.SameAs)
 	line(b, "likely cause", r.Cause)
 	line(b, "fix", r.Fix)

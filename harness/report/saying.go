@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// saying is a message, and the cases of which a verdict says it.
+// saying is a message, the cases of which a verdict says it, and what to write in front.
 type saying struct {
 	message string
 	cases   []string
+	prefix  string
 }
 
 func (s saying) String() string {
 	if len(s.cases) == 0 {
-		return s.message
+		return s.prefix + s.message
 	}
-	return s.message + "   (" + listed(s.cases) + ")"
+	return s.prefix + s.message + "   (" + listed(s.cases) + ")"
 }
 
 // sayings are the result's message, and those of other cases with its verdict that say something else.
@@ -37,11 +38,11 @@ func (r *Result) sayings() []saying {
 	return all
 }
 
-// others are the messages after the first, a line each, at most as many as said; 0 for all of them.
+// others are messages, a line each, at most as many as said; 0 for all of them.
 func others(all []saying, most int) []string {
 	var lines []string
-	for i, s := range all[1:] {
-		if left := len(all) - 1 - i; most > 0 && i == most && left > 1 {
+	for i, s := range all {
+		if left := len(all) - i; most > 0 && i == most && left > 1 {
 			return append(lines, fmt.Sprintf("and %d other messages, which -v shows", left))
 		}
 		lines = append(lines, s.String())

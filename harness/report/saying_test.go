@@ -61,3 +61,11 @@ func TestManyMessagesAreCounted(t *testing.T) {
 	require.Contains(t, five, "      now three words   (m)\n      and 2 other messages, which -v shows\n")
 	require.NotContains(t, five, "four words are here")
 }
+
+func TestALaterRevisionTellsWhatOnlyItSays(t *testing.T) {
+	rs, later := failures("one", "two words"), failures("one", "two words", "now three words")
+	later.Results[0].Revision = "2026-07-28"
+	rs.Results = append(rs.Results, later.Results...)
+	require.Contains(t, string(report.Text(rs, report.TextOptions{})),
+		"      one   (k)\n      two words   (l)\n      2026-07-28: now three words   (m)\n")
+}

@@ -247,24 +247,27 @@ func (g group) writeBlock(b *bytes.Buffer, o TextOptions) {
 	shortLine(b, "reproduce", r.Reproduce)
 }
 
-// message is the message of the group with its cases, those of other cases if they say something else, and that of a
-// later revision if it does.
+// message is the message of the group with its cases, that of a later revision if it says something else, and those of
+// other cases.
 func (g group) message() string {
-	var messages, seen []string
+	var lines, seen []string
+	var all []saying
 	for _, r := range g {
-		plain := varying.ReplaceAllString(r.Message, "0")
-		if slices.Contains(seen, plain) {
-			continue
-		}
-		seen = append(seen, plain)
-		prefix, all := "", r.sayings()
-		if len(seen) > 1 {
+		prefix, of := "", r.sayings()
+		if len(seen) > 0 {
 			prefix = r.Revision + ": "
 		}
-		messages = append(messages, prefix+all[0].String())
-		messages = append(messages, others(all, mostOthers)...)
+		if plain := varying.ReplaceAllString(r.Message, "0"); !slices.Contains(seen, plain) {
+			seen = append(seen, plain)
+			lines = append(lines, prefix+of[0].String())
+		}
+		for _, s := range of[1:] {
+			if !slices.ContainsFunc(all, func(other saying) bool { return alike(other.message, s.message) }) {
+				all = append(all, saying{s.message, s.cases, prefix})
+			}
+		}
 	}
-	return strings.Join(messages, "\n")
+	return strings.Join(append(lines, others(all, mostOthers)...), "\n")
 }
 
 func (r *Result) cases() string {
