@@ -38,7 +38,7 @@ func (r *Result) sayings() []saying {
 	return all
 }
 
-// others are messages, a line each, at most as many as said; 0 for all of them.
+// others are messages, a line each. After the most, the rest is counted; 0 shows all of them.
 func others(all []saying, most int) []string {
 	var lines []string
 	for i, s := range all {

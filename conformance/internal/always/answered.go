@@ -284,11 +284,10 @@ func isPlain(r *evidence.Round) bool {
 }
 
 func plainSettings(p *dialect.Request) bool {
-	const leastTokens, mostTokens, mostStops = 16, 8192, 4
+	const leastTokens, mostTokens = 16, 8192
 	return p.MaxTokens != nil && *p.MaxTokens >= leastTokens && *p.MaxTokens <= mostTokens &&
-		(p.Temperature == nil || *p.Temperature <= 1) && len(p.StopSequences) <= mostStops &&
-		(p.ToolChoice == "" || len(p.Tools) > 0) &&
-		!slices.ContainsFunc(p.StopSequences, func(stop string) bool { return strings.TrimSpace(stop) == "" })
+		evidence.PlainTemperature(p.Temperature) && evidence.PlainStops(p.StopSequences) &&
+		(p.ToolChoice == "" || len(p.Tools) > 0)
 }
 
 // plainBlock reports the same of a block, beside tools with these names.

@@ -347,8 +347,8 @@ func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 		foreign(server.V20260728)}, nil)
 	require.NoError(t, err)
 	require.False(t, rs.Failed(false), "one revision is enough")
-	require.Equal(t, []string{"the client does not speak 2026-07-28: it tried 2024-11-05; " +
-		"nothing was judged there. If it should speak it, see --revision 2026-07-28"}, rs.Notes)
+	require.Equal(t, []string{"the client does not speak 2026-07-28: it tried 2024-11-05, " +
+		"so nothing was judged; --revision 2026-07-28 makes that a failure"}, rs.Notes)
 	for _, r := range rs.Results {
 		if r.Revision == "2026-07-28" {
 			require.Equal(t, report.NotApplicable, r.Verdict, r.ID())

@@ -48,7 +48,7 @@ func TestSettingsThatArePassedOnInSomeRequestsOnly(t *testing.T) {
 	noSystem := with(func(s *settings) { s.system = "" })
 	noWarmth := with(func(s *settings) { s.warmth = nil })
 	noStops := with(func(s *settings) { s.stops = nil })
-	// asks has a request of the server and what the model is given, in turn, after a first one that is passed on.
+	// asks has the server's requests, each followed by what the model is given; after begins with one that is passed on.
 	asks := func(both ...settings) tracetest.Steps {
 		return func(s *tracetest.Story) {
 			for i := 0; i < len(both); i += 2 {
@@ -98,7 +98,7 @@ func TestSettingsThatArePassedOnInSomeRequestsOnly(t *testing.T) {
 			with(func(s *settings) { withTools(s); s.more, s.system = true, "" })), system + ", but omitted from " + both},
 		{prompts, "lost first", asks(full, noSystem, full, full), "the system prompt is omitted, but passed on in others"},
 		{prompts, "never", asks(full, noSystem, full, noSystem), "the system prompt is omitted"},
-		{prompts, "lost once", asks(noSystem, noSystem, full, noSystem), system},
+		{prompts, "lost after a request without one", asks(noSystem, noSystem, full, noSystem), system},
 		{prompts, "lost with tools, and with a history", asks(full, full, with(withTools), settings{tools: toolsOf},
 			with(func(s *settings) { s.more = true }), settings{more: true}), system + ", but omitted from " + tools},
 		{prompts, "replaced", after(full, with(func(s *settings) { s.system = "Be curt." })), system},

@@ -62,8 +62,7 @@ func (s *Session) addRequest(e *trace.Event, m *Message) {
 
 // NoteRun notes in the sessions of a run what only all of them show: what any of them declares, whether the client
 // ever asks the model, who runs the tool loop, where it keeps the limit that it was told, and which settings it passes
-// on. What a client declares
-// because the harness asked it to does not count.
+// on. What a client declares because the harness asked it to does not count.
 func NoteRun(sessions []*Session) {
 	declared := map[string]bool{}
 	noteLoop(sessions)

@@ -16,15 +16,20 @@ const (
 	StopSequences Setting = "stopSequences"
 )
 
-// Settings are all settings.
-var Settings = []Setting{SystemPrompt, Temperature, StopSequences}
+var settings = []Setting{SystemPrompt, Temperature, StopSequences}
 
-const (
-	// mostWarmth and mostStops are what every provider takes.
-	mostWarmth, mostStops = 1, 4
-	// rounding is more than what a number of 32 bits loses.
-	rounding = 1e-6
-)
+// rounding is more than what a number of 32 bits loses.
+const rounding = 1e-6
+
+// PlainTemperature reports whether every provider takes the temperature, or none is given.
+func PlainTemperature(t *float64) bool { return t == nil || *t <= 1 }
+
+// PlainStops reports whether every provider takes the stop sequences: few, and none of them blank.
+func PlainStops(stops []string) bool {
+	const most = 4
+	return len(stops) <= most &&
+		!slices.ContainsFunc(stops, func(stop string) bool { return strings.TrimSpace(stop) == "" })
+}
 
 // passes reports whether the round asks for the setting, with a value that every provider takes, and whether the
 // request to the model has it. One that the client replaced by another value does not count.
@@ -50,7 +55,7 @@ func passesSystem(sent string, x *Exchange) (asked, passed bool) {
 }
 
 func passesWarmth(sent, given *float64) (asked, passed bool) {
-	if sent == nil || *sent > mostWarmth {
+	if sent == nil || !PlainTemperature(sent) {
 		return false, false
 	}
 	passed = given != nil && math.Abs(*given-*sent) < rounding
@@ -58,8 +63,7 @@ func passesWarmth(sent, given *float64) (asked, passed bool) {
 }
 
 func passesStops(sent, given []string) (asked, passed bool) {
-	blank := func(stop string) bool { return strings.TrimSpace(stop) == "" }
-	if len(sent) == 0 || len(sent) > mostStops || slices.ContainsFunc(sent, blank) {
+	if len(sent) == 0 || !PlainStops(sent) {
 		return false, false
 	}
 	return true, !slices.ContainsFunc(sent, func(stop string) bool { return !slices.Contains(given, stop) })
@@ -103,7 +107,7 @@ func (r *Round) omissions(ev *Case, passed map[Setting][]string) []omission {
 	}
 	var omitted []omission
 	for _, x := range r.Model {
-		for _, setting := range Settings {
+		for _, setting := range settings {
 			switch asked, yes := r.passes(setting, x); {
 			case yes:
 				passed[setting] = append(passed[setting], x.Request.Model)

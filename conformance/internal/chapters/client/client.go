@@ -200,7 +200,7 @@ func RequireSomeRevision(rs *report.Results) {
 	for _, r := range other {
 		if judged {
 			rs.Notes = append(rs.Notes,
-				r.Message+"; nothing was judged there. If it should speak it, see --revision "+r.Revision)
+				r.Message+", so nothing was judged; --revision "+r.Revision+" makes that a failure")
 			continue
 		}
 		r.Verdict = report.Fail
