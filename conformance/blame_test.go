@@ -136,7 +136,7 @@ func TestARunStopsAfterThreeSessionsThatHang(t *testing.T) {
 	ends := find(t, rs, "client/ends-cleanly")
 	require.Equal(t, report.Fail, ends.Verdict)
 	require.Contains(t, ends.Message, "it was still running after 2s and was ended, in the middle of basic/question")
-	require.Contains(t, ends.Message, "4 more of 5 sessions")
+	require.Contains(t, ends.Message, "5 more of 6 sessions")
 	last := find(t, rs, "parallel/late-delta")
 	require.Equal(t, report.NotObserved, last.Verdict)
 	require.Contains(t, last.Message, "the case was not played (see client/ends-cleanly): 3 sessions in a row")

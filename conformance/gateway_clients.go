@@ -245,7 +245,7 @@ func gatewayResult(check string, revision server.Revision, verdict report.Verdic
 func (s *Suite) playAlone(
 	ctx context.Context, through harness.Client, revision server.Revision, cases []harness.Case,
 ) (*trace.Trace, error) {
-	runner := s.runner(revision, 1)
+	runner := s.runner(revision, nil)
 	runner.Client, runner.Contained, runner.Progress = through, nil, nil
 	return runner.One(ctx, cases)
 }

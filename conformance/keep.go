@@ -250,7 +250,7 @@ func (t *tries) firstFailing(ctx context.Context, all []*conversation.Conversati
 		cases, index[one.ID] = append(cases, one), i
 	}
 	var traces []*trace.Trace
-	runner := t.suite.runner(server.Revision(r.Revision), 1)
+	runner := t.suite.runner(server.Revision(r.Revision), nil)
 	if err := runner.Run(ctx, cases, func(played *trace.Trace) { traces = append(traces, played) }); err != nil {
 		return -1, err
 	}

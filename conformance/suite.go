@@ -190,20 +190,20 @@ func (s *Suite) play(
 	}
 	traces := make([][]*trace.Trace, len(revisions))
 	errs := make([]error, len(revisions))
-	atOnce := max(min(s.Parallel, len(revisions)), 1) // Each revision gets its share of the concurrent sessions.
+	slots := make(chan struct{}, max(s.Parallel, 1)) // of all revisions
 	one := func(i int) {
 		cases := chosen.cases(revisions[i])
 		if len(cases) == 0 || ctx.Err() != nil {
 			errs[i] = ctx.Err()
 			return
 		}
-		runner := s.runner(revisions[i], s.Parallel/atOnce)
+		runner := s.runner(revisions[i], slots)
 		runner.Ended = ended
 		errs[i] = s.playRevision(ctx, runner, cases, func(t *trace.Trace) {
 			traces[i] = append(traces[i], t)
 		})
 	}
-	workers.Each(len(revisions), atOnce, one)
+	workers.Each(len(revisions), cap(slots), one)
 	return inOrder(slices.Concat(traces...), revisions, chosen), errors.Join(errs...)
 }
 
@@ -242,12 +242,13 @@ func (s *Suite) playRevision(
 	return runner.Run(ctx, last, done)
 }
 
-func (s *Suite) runner(revision server.Revision, parallel int) *harness.Runner {
+func (s *Suite) runner(revision server.Revision, slots chan struct{}) *harness.Runner {
 	return &harness.Runner{
 		Client: s.Client, Contained: s.Contained, Revision: revision, Seed: s.Seed, Tool: s.Tool,
 		Timeout: s.Timeout, CaseTimeout: s.CaseTimeout, ClientTimeout: s.ClientTimeout, Watchdog: s.Watchdog, Loop: s.Loop,
-		Parallel: parallel, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble, Progress: s.Progress,
+		Slots: slots, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble, Progress: s.Progress,
 		Shard: s.Shard, Shards: s.Shards,
+		Foreign: func(t *trace.Trace) bool { return evidence.Decode(t).SpokeOtherRevision() },
 	}
 }
 

@@ -11,12 +11,23 @@ import (
 // mostCases is how many cases share a session. It bounds what a hang costs; hosts accept only so many tools.
 const mostCases = 64
 
+// mostLingering is how many cases that linger share a session.
+const mostLingering = 12
+
 type batch struct {
 	cases []Case
 	index []int
 }
 
 func (b *batch) single() bool { return len(b.cases) == 1 }
+
+// lingering is 1 for a session of cases that linger, else 0.
+func (b *batch) lingering() int {
+	if b.cases[0].Lingers {
+		return 1
+	}
+	return 0
+}
 
 // part is a session for the cases from one index to before another.
 func (b *batch) part(from, to int) batch {
@@ -28,12 +39,16 @@ func batches(cases []Case, stdio bool) []batch {
 	var all []batch
 	open := map[string]int{} // the session to join, by what the client receives
 	for i, c := range cases {
-		key := fmt.Sprint(c.declare(), " ", cmp.Or(c.Decision, Approve), " ", c.Hostile)
+		key := fmt.Sprint(c.declare(), " ", cmp.Or(c.Decision, Approve), " ", c.Hostile, c.Lingers)
+		most := mostCases
+		if c.Lingers {
+			most = mostLingering
+		}
 		at, found := open[key]
 		switch {
 		case c.Isolated && (stdio || !c.Stdio) || c.waiting():
 			all = append(all, batch{[]Case{c}, []int{i}})
-		case found && len(all[at].cases) < mostCases:
+		case found && len(all[at].cases) < most:
 			all[at].cases, all[at].index = append(all[at].cases, c), append(all[at].index, i)
 		default:
 			open[key] = len(all)

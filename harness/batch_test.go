@@ -268,15 +268,16 @@ func TestCasesOfAClientThatAlwaysHangsAreNotPlayed(t *testing.T) {
 		t.Run(fmt.Sprint(parallel, " sessions at once"), func(t *testing.T) {
 			t.Parallel()
 			traces := play(t, harness.Runner{Client: hanging.client(harness.Loopback()), Revision: server.V20260728,
-				Timeout: 1500 * time.Millisecond, CaseTimeout: 200 * time.Millisecond, Parallel: parallel}, all...)
+				Timeout: 1500 * time.Millisecond, CaseTimeout: 200 * time.Millisecond,
+				Slots: make(chan struct{}, parallel)}, all...)
 			ids := strings.Fields("s/0 s/1 s/2 s/3 s/4 s/5 s/6 s/7 s/8")
-			require.Equal(t, [][]string{ids[:8], {"s/0"}, {"s/1"}, {"s/2"}, ids[3:]}, sessions(traces))
+			require.Equal(t, [][]string{ids[:8], {"s/0"}, {"s/1"}, {"s/2"}, ids[3:8], {"s/8"}}, sessions(traces))
 			require.Len(t, replayed(traces[0]), 8)
 			require.Equal(t, 1500*time.Millisecond, traces[0].Header.Timeout)
 			require.Equal(t, 200*time.Millisecond, traces[1].Header.Timeout)
 			last := traces[4]
 			require.True(t, last.Whole)
-			require.Len(t, last.Events, 6, "nothing started")
+			require.Len(t, last.Events, 5, "nothing started")
 			require.Equal(t, "s/3", last.Events[0].Case)
 			require.Equal(t, trace.MarkNotPlayed, last.Events[0].Mark.Name)
 			require.Contains(t, last.Events[0].Mark.Text, "the client hung")
@@ -295,7 +296,8 @@ func TestWaitingCasesOfAClientThatNeverComesAreNotPlayed(t *testing.T) {
 	for _, parallel := range []int{1, 4} {
 		client := harness.InProcess(func(context.Context, harness.Env) error { return errors.New("no configuration") },
 			harness.Loopback())
-		traces := play(t, harness.Runner{Client: client, Revision: server.V20260728, Parallel: parallel}, all...)
+		r := harness.Runner{Client: client, Revision: server.V20260728, Slots: make(chan struct{}, parallel)}
+		traces := play(t, r, all...)
 		require.Equal(t, [][]string{{"s/0"}, {"s/1"}, {"s/2"}, {"s/3", "s/4", "s/5"}}, sessions(traces))
 		require.Equal(t, trace.Mark{Name: trace.MarkNotPlayed, Text: "3 sessions in a row made no progress; in the last " +
 			"one the client never used the server"}, *traces[3].Events[0].Mark)
@@ -309,7 +311,7 @@ func TestWaitingCasesOfAClientThatNeverComesAreNotPlayed(t *testing.T) {
 		third := slices.Clone(all)
 		third[2].Decision = harness.Decline
 		traces = play(t, harness.Runner{Client: harness.InProcess(comes, harness.Loopback()), Revision: server.V20260728,
-			Parallel: parallel}, third...)
+			Slots: make(chan struct{}, parallel)}, third...)
 		require.Len(t, traces, 6, "never three in a row before the last")
 	}
 }
@@ -325,7 +327,7 @@ func TestNoCasesOfAClientThatNeverComesArePlayedAfterThreeSessions(t *testing.T)
 	all = append(all, alone(question("s/10")), alone(question("s/11")))
 	never := harness.InProcess(func(context.Context, harness.Env) error { return nil }, harness.Loopback())
 	ids := strings.Fields("s/0 s/1 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9 s/10 s/11")
-	traces := play(t, harness.Runner{Client: never, Revision: server.V20260728, Parallel: 2}, all...)
+	traces := play(t, harness.Runner{Client: never, Revision: server.V20260728, Slots: make(chan struct{}, 2)}, all...)
 	require.Equal(t, [][]string{ids[:2], ids[2:4], ids[4:6], ids[6:10], ids[10:]}, sessions(traces))
 	for _, left := range traces[3:] {
 		require.Equal(t, trace.MarkNotPlayed, left.Events[0].Mark.Name)
@@ -338,7 +340,7 @@ func TestNoCasesOfAClientThatNeverComesArePlayedAfterThreeSessions(t *testing.T)
 		}
 		return nil
 	}, harness.Loopback())
-	traces = play(t, harness.Runner{Client: comes, Revision: server.V20260728, Parallel: 2}, all...)
+	traces = play(t, harness.Runner{Client: comes, Revision: server.V20260728, Slots: make(chan struct{}, 2)}, all...)
 	require.Equal(t, [][]string{ids[:2], ids[2:4], ids[4:6], ids[6:8], ids[8:10], {"s/10"}, {"s/11"}}, sessions(traces))
 }
 

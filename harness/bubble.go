@@ -24,7 +24,7 @@ const defaultWatchdog = time.Minute
 // inBubble runs a session in virtual time. A bubble ends with the last of its goroutines, panics if one stays blocked,
 // and waits for ever for one that waits for something outside. The latter two are the client's doing, since all of our
 // goroutines have ended.
-func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
+func (r *Runner) inBubble(cases []Case, spoke func(*trace.Event)) (*trace.Trace, error) {
 	var rec atomic.Pointer[trace.Recorder]
 	var t *trace.Trace
 	var err error
@@ -44,7 +44,7 @@ func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
 		err = errBubbleFailed // replaced if the function ends
 		r.Bubble(func() {
 			// The run's context is from outside the bubble: its channel must not be used here.
-			t, err = r.play(context.Background(), cases, rec.Store, func() {})
+			t, err = r.play(context.Background(), cases, rec.Store, spoke)
 			// An idle connection in this pool would keep the bubble open, and crash the process if another uses it.
 			http.DefaultClient.CloseIdleConnections()
 		})

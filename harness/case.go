@@ -77,6 +77,9 @@ type Case struct {
 	// Wait is how long the case waits by design. Its client has that much more time, in a session of its own that does
 	// not count as one of the parallel ones. 0 for none.
 	Wait time.Duration
+	// Lingers is for cases that wait some seconds for clients that do not do what they should. They share sessions among
+	// themselves, which do not count as parallel ones.
+	Lingers bool
 	// Timed is for cases whose model is slow, relative to the client's limit. They get a session like those with Wait.
 	Timed Timing
 	// Barrier asks for a plain sample as the last tool of the session, under [BarrierID]. What was not seen when it was

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 func TestMarkDependsOnTheIDAlone(t *testing.T) {
@@ -63,7 +64,8 @@ func TestMakeRunsForEachSession(t *testing.T) {
 		abandoned = env.Abandon
 		return nil
 	})
-	_, err := (&Runner{Client: client, Revision: server.V20251125}).session(t.Context(), []Case{staged}, func() {})
+	r := &Runner{Client: client, Revision: server.V20251125}
+	_, err := r.session(t.Context(), []Case{staged}, func(*trace.Event) {})
 	require.NoError(t, err)
 	require.Equal(t, []string{"s-staged"}, abandoned)
 	require.Equal(t, []string{"made for 1m0s"}, events, "no client reached the barrier")

@@ -81,7 +81,7 @@ func (r *Runner) One(ctx context.Context, cases []Case) (*trace.Trace, error) {
 	if err := r.Client.check(); err != nil {
 		return nil, err
 	}
-	return r.session(ctx, cases, func() {})
+	return r.session(ctx, cases, func(*trace.Event) {})
 }
 
 // checkGateway returns an error for a command that does not say where the server is.
@@ -157,7 +157,7 @@ func (r *Runner) Reach(ctx context.Context) error {
 		reached = true
 		return "reached", nil
 	}}
-	t, err := patient.session(ctx, []Case{one}, func() {})
+	t, err := patient.session(ctx, []Case{one}, func(*trace.Event) {})
 	if err != nil || t == nil {
 		return errors.Join(err, ctx.Err())
 	}

@@ -44,8 +44,13 @@ type Runner struct {
 	ClientTimeout time.Duration
 	// Loop says who runs the tool loop; "" if the trace has to tell.
 	Loop Loop
-	// Parallel is how many sessions may run at once, besides those of cases that wait; 0 for one.
-	Parallel int
+	// Slots has room for as many sessions as may run at once, besides those of cases that wait or linger, in all runners
+	// that share it. Nil for one.
+	Slots chan struct{}
+	// Foreign reports whether the client tried only another revision in a session. If it did in the first one, which the
+	// others wait for, they are not played, and one trace without a client says so ([trace.MarkNotPlayed]). Nil if it
+	// never does.
+	Foreign func(*trace.Trace) bool
 	// Contained plays the hostile cases, so that a crash ends another process: see [Contain]. Nil for Client.
 	Contained *Client
 	// TraceLimit is how many bytes of one session are kept; 0 for 32 MiB. A longer session is not judged.
@@ -110,8 +115,11 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	counting.counts = &counts{cases: len(cases)}
 	r = &counting
 	r.counts.large.Store(mostLarge)
-	parallel := max(r.Parallel, 1)
-	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, parallel), starting: make(chan struct{}, parallel)}
+	if r.Slots == nil {
+		r.Slots = make(chan struct{}, 1)
+	}
+	run := &run{Runner: r, ctx: ctx, starting: make(chan struct{}, (cap(r.Slots)+1)/2),
+		lingers: make(chan struct{}, mostWaiting)}
 	played, errs := run.omit(cases, done), []error(nil)
 	for _, s := range run.all(r.share(batches(played, r.Client.stdio))) {
 		if s.trace != nil {

@@ -122,7 +122,7 @@ func TestARunLeavesNothingBehind(t *testing.T) {
 		right(harness.Loopback()), right(), harness.Command(os.Args[0], "program:reference"),
 	} {
 		for _, revision := range both {
-			r := harness.Runner{Client: client, Revision: revision, Bubble: inBubble(t), Parallel: 2}
+			r := harness.Runner{Client: client, Revision: revision, Bubble: inBubble(t), Slots: make(chan struct{}, 2)}
 			requireClean(t, play(t, r, question("s/a"), alone(question("s/b")))...)
 		}
 	}

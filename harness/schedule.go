@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -11,7 +13,7 @@ import (
 )
 
 const (
-	// mostWaiting is how many sessions of waiting cases run at once.
+	// mostWaiting is how many sessions of waiting cases run at once, and how many of those that linger.
 	mostWaiting = 64
 	// startPatience is how long the next ones wait for the first message of one of those. It is longer than most starts
 	// take on a busy machine.
@@ -23,15 +25,17 @@ const (
 type run struct {
 	*Runner
 	ctx      context.Context
-	slots    chan struct{}
-	starting chan struct{} // as large as slots: sessions of waiting cases until their client has connected
+	starting chan struct{} // half as large as Slots: sessions of waiting cases until their client has connected
+	lingers  chan struct{} // of sessions whose cases linger
+	scout    *scout
 }
 
 type playSession func(context.Context, []Case) (*trace.Trace, error)
 
-// all plays the sessions and returns them in the order of their first cases. Sessions of several cases come first, then
-// those of one case, including what the former left unfinished. Cases that wait by design run beside all this. Once
-// the client stays away from three sessions in a row, the others of their kind are not played, nor those of one case.
+// all plays the sessions and returns them in the order of their first cases. Cases that wait by design run beside all
+// others. Sessions of one case run beside those of several, and what the latter leave unfinished comes last. For a
+// client that comes to no case in the first session, all those of one case come last, and are not played if
+// it stays away from three of the others in a row.
 func (r *run) all(sessions []batch) []finished {
 	var together, single, waiting []batch
 	for _, b := range sessions {
@@ -44,16 +48,48 @@ func (r *run) all(sessions []batch) []finished {
 			together = append(together, b)
 		}
 	}
-	var beside, done []finished
-	var absence *trace.Mark
+	r.scout = newScout(together, single)
+	var alone, beside []finished
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		beside, _ = r.untilStuck(waiting, make(chan struct{}, mostWaiting), r.startInTurn, r.ended, absent)
 	})
+	apart := len(together) == 0 // else the scout's session is one of those
+	wait.Go(func() {
+		if apart || r.scout.serves() {
+			alone, _ = r.untilStuck(single, r.Slots, r.playNow, r.ended, stuck)
+		}
+	})
+	done, last, absence := r.rounds(together)
+	if !apart && !r.scout.serves() {
+		last = append(last, single...)
+	}
+	sort.SliceStable(last, func(i, j int) bool { return last[i].index[0] < last[j].index[0] })
+	if absence == nil {
+		played, _ := r.untilStuck(last, r.Slots, r.playNow, r.ended, stuck)
+		done = append(done, played...)
+	} else if len(last) > 0 {
+		done = append(done, r.leave(last, absence))
+	}
+	wait.Wait()
+	done = slices.Concat(done, alone, beside)
+	if r.scout.foreign && r.ctx.Err() == nil {
+		done = r.passOver(done)
+	}
+	sort.SliceStable(done, func(i, j int) bool { return done[i].index[0] < done[j].index[0] })
+	return done
+}
+
+// rounds plays sessions of several cases, and those for several cases that they left unfinished. What they left besides
+// goes to single. The absence says why sessions were not played; nil if all were.
+func (r *run) rounds(together []batch) (done []finished, single []batch, absence *trace.Mark) {
+	if len(together) > 0 { // What lingers needs no slot, but time: it follows the scout's session.
+		slices.SortStableFunc(together[1:], func(a, b batch) int { return cmp.Compare(b.lingering(), a.lingering()) })
+	}
 	for round := 1; len(together) > 0; round++ {
 		var again []batch
 		var played []finished
-		played, absence = r.untilStuck(together, r.slots, r.playNow, func(f *finished) {
+		played, absence = r.untilStuck(together, r.Slots, r.playNow, func(f *finished) {
 			if r.ctx.Err() == nil {
 				again = append(again, f.rerun(round < mostStuck)...)
 			}
@@ -68,17 +104,7 @@ func (r *run) all(sessions []batch) []finished {
 			}
 		}
 	}
-	sort.SliceStable(single, func(i, j int) bool { return single[i].index[0] < single[j].index[0] })
-	if absence == nil {
-		played, _ := r.untilStuck(single, r.slots, r.playNow, r.ended, stuck)
-		done = append(done, played...)
-	} else if len(single) > 0 {
-		done = append(done, r.leave(single, absence))
-	}
-	wait.Wait()
-	done = append(done, beside...)
-	sort.SliceStable(done, func(i, j int) bool { return done[i].index[0] < done[j].index[0] })
-	return done
+	return done, single, absence
 }
 
 func (r *run) ended(f *finished) {
@@ -88,7 +114,10 @@ func (r *run) ended(f *finished) {
 }
 
 func (r *run) playNow(ctx context.Context, cases []Case) (*trace.Trace, error) {
-	return r.session(ctx, cases, func() {})
+	if cases[0].ID == r.scout.first {
+		return r.playFirst(ctx, cases)
+	}
+	return r.session(ctx, cases, func(*trace.Event) {})
 }
 
 // startInTurn plays a session of waiting cases when few others are starting: a client has started with its first
@@ -104,7 +133,7 @@ func (r *run) startInTurn(ctx context.Context, cases []Case) (*trace.Trace, erro
 	defer started()
 	timer := time.AfterFunc(startPatience, started)
 	defer timer.Stop()
-	return r.session(ctx, cases, func() {
+	return r.session(ctx, cases, func(*trace.Event) {
 		timer.Stop()
 		started()
 	})
@@ -123,11 +152,19 @@ func (r *run) each(
 	var running sync.WaitGroup
 	running.Go(func() {
 		for i, b := range sessions {
-			slots <- struct{}{}
+			done[i].batch = b
+			if !r.scout.admits(ctx, &b) {
+				close(ended[i])
+				continue
+			}
+			own := slots
+			if b.lingering() > 0 {
+				own = r.lingers
+			}
+			own <- struct{}{}
 			running.Go(func() {
 				defer close(ended[i])
-				defer func() { <-slots }()
-				done[i].batch = b
+				defer func() { <-own }()
 				done[i].trace, done[i].err = play(ctx, b.cases)
 			})
 		}

@@ -41,7 +41,8 @@ func TestTracesComeInTheOrderOfTheirCases(t *testing.T) {
 			return "done", nil
 		}})
 	}
-	r := harness.Runner{Client: right(harness.Loopback()), Revision: server.V20260728, Parallel: len(names)}
+	r := harness.Runner{Client: right(harness.Loopback()), Revision: server.V20260728,
+		Slots: make(chan struct{}, len(names))}
 	traces := play(t, r, all...)
 	require.Equal(t, [][]string{{"s/a"}, {"s/b"}, {"s/c"}}, sessions(traces))
 	requireClean(t, traces...)
@@ -61,7 +62,8 @@ func TestParallelLimitsTheSessionsAtOnce(t *testing.T) {
 	for i := range 10 {
 		all = append(all, alone(quiet(fmt.Sprintf("s/%d", i))))
 	}
-	require.Len(t, play(t, harness.Runner{Client: client, Revision: server.V20260728, Parallel: 2}, all...), len(all))
+	r := harness.Runner{Client: client, Revision: server.V20260728, Slots: make(chan struct{}, 2)}
+	require.Len(t, play(t, r, all...), len(all))
 	require.LessOrEqual(t, most.Load(), int32(2))
 	most.Store(0)
 	play(t, harness.Runner{Client: client, Revision: server.V20260728}, all...)
@@ -143,7 +145,7 @@ func TestWaitingSessionsStartFewAtOnceAndWaitTogether(t *testing.T) {
 		}
 		var running sync.WaitGroup
 		running.Go(func() {
-			r := harness.Runner{Client: client, Revision: server.V20251125, Parallel: 2}
+			r := harness.Runner{Client: client, Revision: server.V20251125, Slots: make(chan struct{}, 4)}
 			assert.NoError(t, r.Run(t.Context(), all, func(*trace.Trace) {}))
 		})
 		requireStarted := func(want int, why string) {

@@ -23,14 +23,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
-// session plays the cases with one client, in a bubble if possible. In real time it calls spoke for each message of the
-// client. The trace is nil if ctx has ended.
-func (r *Runner) session(ctx context.Context, cases []Case, spoke func()) (*trace.Trace, error) {
+// session plays the cases with one client, in a bubble if possible. It calls spoke for each message of the client. The
+// trace is nil if ctx has ended.
+func (r *Runner) session(ctx context.Context, cases []Case, spoke func(*trace.Event)) (*trace.Trace, error) {
 	if ctx.Err() != nil {
 		return nil, nil // Run returns the error
 	}
 	if r.inVirtualTime(&cases[0]) {
-		return r.inBubble(cases)
+		return r.inBubble(cases, spoke)
 	}
 	return r.play(ctx, cases, func(*trace.Recorder) {}, spoke)
 }
@@ -67,7 +67,7 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 // play plays the cases and returns the trace. It passes the recorder to started at once: a bubble may not get to the
 // end. It calls spoke for each message of the client.
 func (r *Runner) play(
-	ctx context.Context, cases []Case, started func(*trace.Recorder), spoke func(),
+	ctx context.Context, cases []Case, started func(*trace.Recorder), spoke func(*trace.Event),
 ) (*trace.Trace, error) {
 	client, whole := r.client(&cases[0]), r.limit(cases)
 	seen := &pulse{planned: int64(len(cases[0].HostTurns))}

@@ -17,7 +17,7 @@ type watch struct {
 	further map[string]bool   // tools of cases beside their own
 	pulse   *pulse
 	say     func(*trace.Event)
-	spoke   func() // called for each message of the client
+	spoke   func(*trace.Event) // called for each message of the client
 
 	connected, done event // the client has sent its first message; the host has given its last answer
 	called          sync.Map
@@ -45,7 +45,7 @@ func (w *watch) record(e trace.Event) trace.Ref {
 	if fromClient(&e) {
 		w.called.Store(e.Case, true)
 		w.connected.happens()
-		w.spoke()
+		w.spoke(&e)
 	}
 	if w.lastTurn.Load() && e.End != nil && e.End.Host {
 		w.done.happens()

@@ -49,7 +49,7 @@ const Impossible = "Do the impossible."
 //
 //go:noinline
 func Gated(c harness.Case, handler func(*Gate) server.Handler) harness.Case {
-	c.Barrier = true
+	c.Barrier, c.Lingers = true, !c.Hostile
 	c.Make = func(harness.Limits) harness.Stage {
 		gate := &Gate{}
 		var rules []*llm.Rule

@@ -16,7 +16,7 @@ import (
 
 // The server pings the client while the model holds back its answer. The model answers when the client has responded
 // to the ping, or has not for pingPatience.
-var pinged = harness.Case{ID: "time/ping", Revisions: check.NewestLegacy, Barrier: true,
+var pinged = harness.Case{ID: "time/ping", Revisions: check.NewestLegacy, Barrier: true, Lingers: true,
 	Make: func(harness.Limits) harness.Stage {
 		var gate llm.Gate
 		handler := func(s *server.Session) (any, error) {
