@@ -144,6 +144,17 @@ func TestAPartOfARunSaysNothingOfOtherCases(t *testing.T) {
 	require.Empty(t, baseline.Apply(fails(given2[0]), f.Entries, "").Baseline.Problems, "the other revision did not run")
 }
 
+// If every case of the entry was played, an update leaves nothing stale behind.
+func TestAPartOfARunShowsThatTheOtherCasesOfAnEntryPass(t *testing.T) {
+	f := written(t, fails(given2[0], [3]string{"basic/c", "lost-text", link}))
+	part := fails(given2[0])
+	part.Whole = false
+	part.Results[0].Cases = append(part.Results[0].Cases, report.CaseResult{Case: "basic/c", Verdict: report.Pass})
+	text, _ := f.Update(part, baseline.Fresh{})
+	require.Contains(t, text, lost)
+	require.NotContains(t, text, link)
+}
+
 func TestAnOlderFileStaysValidAndSaysThatItNamesNoCases(t *testing.T) {
 	old := baseline.Entry{Check: "always/model-was-given", Reason: "why",
 		Messages: []string{"expected a result, found error -N", "fixed long ago"}}

@@ -102,7 +102,7 @@ func (s *survey) complete(e *Entry, rs *report.Results) bool {
 	if e.Flaky || s.unjudged || slices.ContainsFunc(e.Revisions, func(r string) bool { return !ran(r) }) {
 		return false
 	}
-	missing := func(p pin) bool { return p.among(s.cases) < max(1, p.count) }
+	missing := func(p pin) bool { return p.among(s.cases) < max(1, p.count) && !s.passes(p) }
 	return rs.Whole || e.pinned() && !slices.ContainsFunc(e.pins(), missing)
 }
 
