@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/toolschema"
 )
@@ -63,12 +64,20 @@ func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
 		at = append(at, r.Answers[0].Place)
 	}
 	v := check.Fail("sampling request %d: expected a result, found %s%s", r.N, found, e.WhyNoResult(r.N)).At(at...)
-	for _, one := range specials {
-		if x == nil && one.is(r) {
-			return check.Instead(one.explain(v))
-		}
+	if x == nil {
+		v = explainRefusal(v, e.Session, r)
 	}
 	return &v
+}
+
+// explainRefusal names what the client seems to refuse in a request.
+func explainRefusal(v check.Verdict, s *evidence.Session, r *evidence.Round) check.Verdict {
+	for _, one := range specials {
+		if one.is(r) && !refusedWithout(s, r, one.is) {
+			return one.explain(v)
+		}
+	}
+	return v
 }
 
 // specials are what some clients refuse in a request, and why.
@@ -107,6 +116,22 @@ var specials = []struct {
 				return len(m.Content) > 0 && strings.HasSuffix(m.Content[0].Path, "]")
 			})
 		}},
+}
+
+// refusedWithout reports whether the client refused another plain request with the same error, to which the special
+// does not apply.
+func refusedWithout(s *evidence.Session, r *evidence.Round, is func(*evidence.Round) bool) bool {
+	said := func(r *evidence.Round) string {
+		if len(r.Answers) == 0 || r.Answers[0].Err == nil {
+			return ""
+		}
+		return r.Answers[0].Err.Message
+	}
+	return said(r) != "" && slices.ContainsFunc(s.Trace.Header.Cases, func(c trace.Case) bool {
+		return slices.ContainsFunc(s.Case(c.ID).Rounds, func(other *evidence.Round) bool {
+			return said(other) == said(r) && other.IsValid() && isPlain(other) && !is(other)
+		})
+	})
 }
 
 // unusualBlocks reports whether a message has a tool use or a result alone, a result without content, or a text behind

@@ -71,8 +71,17 @@ func TestValidRequestsGetAResult(t *testing.T) {
 	})
 	arrays := fails("an array of one block", refusesAfter(inArray, ""), "without a request")
 	arrays.Fix = "Take content in both forms: a block, and an array of blocks, which may be one."
+	both := fails("a block alone, too", func(s *session) {
+		s.Asks(inArray).Refuses(-32603, "no").Asks(asked).Refuses(-32603, "no").PassesBarrier()
+	}, "without a request")
+	both.Fix = "Serve requests with tools, histories, parameters and arrays of blocks like the plain ones. " +
+		"Read every reply of the model that its provider documents."
+	another := fails("a block alone for another reason", func(s *session) {
+		s.Asks(inArray).Refuses(-32603, "no").Asks(asked).Refuses(-32603, "why").PassesBarrier()
+	}, "without a request")
+	another.Fix = arrays.Fix
 	judges(t, "answered", "basic/question",
-		inNative(legacy(arrays)),
+		inNative(legacy(arrays)), inNative(legacy(both)), inNative(legacy(another)),
 		inNative(legacy(fails("the call fails at once, with its stream", givesUp(harness.Failed), "without a request"))),
 		inNative(legacy(tracetest.Passes("the call is abandoned", givesUp(harness.Abandoned)))),
 		inNative(legacy(passes("too many requests at once", beside("busy")))),

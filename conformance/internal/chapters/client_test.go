@@ -128,6 +128,20 @@ func TestAClientThatIsTurnedDownIsShownWhy(t *testing.T) {
 	require.Equal(t, report.Evidence{Label: "stdout", Text: "hello"}, frames[2])
 }
 
+// refusing tells of a client that answers some questions, and then refuses n with each error.
+func refusing(n, answered int, errors ...string) func(*session) {
+	return func(s *session) {
+		for range answered {
+			tracetest.Right(s)
+		}
+		for range n {
+			for _, said := range errors {
+				s.Asks(tracetest.Asking(story.Question)).Refuses(-1, said)
+			}
+		}
+	}
+}
+
 func TestWhetherAnythingIsSampled(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -168,6 +182,46 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 			s.Frame("", trace.ToClient, 415, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"no JSON"}}`)
 		}, report.Fail, "expected a result for at least one sampling request, found none: no response to request 1; " +
 			"the server refused a message of the client with HTTP 415: no JSON", tracetest.InA},
+		{"nearly all are refused with one error", refusing(24, 6, "no"), report.Fail, "expected results for plain " +
+			"questions, found the same error for 24 of 30: error response to request 7: \"no\" (code -1)", tracetest.InA},
+		{"the most frequent error counts", refusing(20, 1, "no", "why", "why"), report.Fail, "expected results for " +
+			"plain questions, found the same error for 40 of 61: error response to request 3: \"why\" (code -1)",
+			tracetest.InA},
+		{"one in four is answered", refusing(23, 6, "no"), report.Pass, "the client answered sampling requests with results",
+			tracetest.InA},
+		{"few are refused", refusing(19, 1, "no"), report.Pass, "the client answered sampling requests with results",
+			tracetest.InA},
+		{"the errors differ", refusing(19, 1, "no", "why"), report.Pass, "the client answered sampling requests with " +
+			"results", tracetest.InA},
+		{"the client limits its requests", refusing(40, 1, "too many requests per minute"), report.Pass,
+			"the client answered sampling requests with results", tracetest.InA},
+		{"other requests are refused", func(s *session) {
+			tracetest.Right(s)
+			for range 40 {
+				s.Asks(tracetest.Asking(story.Question, story.GetWeather)).Refuses(-1, "no")
+			}
+		}, report.Pass, "the client answered sampling requests with results", tracetest.InA},
+		{"images are refused", func(s *session) {
+			tracetest.Right(s)
+			for range 40 {
+				ask := tracetest.Asking(story.Question)
+				ask.Messages[0].Content = server.Image("image/png", story.WeatherMap)
+				s.Asks(ask).Refuses(-1, "no")
+			}
+		}, report.Pass, "the client answered sampling requests with results", tracetest.InA},
+		{"all are refused", refusing(40, 0, "no"), report.Fail, "expected a result for at least one sampling request, " +
+			"found none: error response to request 1: \"no\" (code -1)", tracetest.InA},
+		{"the user declines", func(s *session) {
+			s.Trace.Header.Decision = harness.Decline
+			refusing(40, 1, "no")(s)
+		}, report.NotApplicable, "in every session the harness asked the client to declare no sampling or the user to " +
+			"decline, or the server was not for sampling", tracetest.InA},
+		{"the model fails", func(s *session) {
+			tracetest.Right(s)
+			for range 40 {
+				s.Asks(tracetest.Asking(story.Question)).Fails(500).Refuses(-1, "no")
+			}
+		}, report.Pass, "the client answered sampling requests with results", tracetest.InA},
 		{"it is declared once that is asked for", func(s *session) {
 			s.Marks(trace.MarkWithheld, "sampling")
 			s.Calls()

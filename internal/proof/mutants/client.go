@@ -19,7 +19,8 @@ var clientEdits = edits{
 			m.Result()["tools"] = tools[:min(1, len(tools))]
 		}
 	}),
-	"declares-nothing": just(Edit{Env: func(env *harness.Env) { env.Declare = []byte("{}") }}),
+	"declares-nothing":  just(Edit{Env: func(env *harness.Env) { env.Declare = []byte("{}") }}),
+	"needs-preferences": refuses(func(s *Sample) bool { return s.Asked["modelPreferences"] == nil }),
 	"deaf-after-audio": deafAfter(func(asked object) (found bool) {
 		eachBlock("audio", func(object) { found = true })(asked)
 		return found

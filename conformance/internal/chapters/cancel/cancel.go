@@ -23,7 +23,7 @@ var Scenario = story.Retold(check.Scenario{
 	Purpose:   "sampling requests that the server cancels, and calls that the client abandons",
 	Revisions: server.AllRevisions(),
 	Cases: []harness.Case{
-		inFlight, unknownRequest, finishedRequest, notWellFormed, crossing, callWhileSampling, callWhileWorking,
+		inFlight, unknownRequest, finishedRequest, notWellFormed, crossing, callWhileWorking, callWhileSampling,
 	},
 	Checks: []check.Check{
 		stopsWork, noAnswer, unknownID, finishedID, malformedCancel, cancelNotAnswered,

@@ -90,6 +90,9 @@ type sampling struct {
 }
 
 func sampled(sessions []*evidence.Session) check.Verdict {
+	if v := refusesMost(sessions); v != nil {
+		return *v
+	}
 	var all sampling
 	for _, s := range sessions {
 		if excused(s) || !mayAnswer(s) {

@@ -16,7 +16,7 @@ var afterTalk = story.Once("tool-use/after-talk", func(s *server.Session) any {
 	ask := s.Ask("And how is the weather?", story.GetWeather, simpleFlight)
 	ask.Messages = append([]server.SamplingMessage{{Role: "user", Content: server.Text("I want to go to Oslo.")},
 		{Role: "assistant", Content: server.Text("Oslo is beautiful.")}}, ask.Messages...)
-	ask.Temperature, ask.StopSequences = new(float64), []string{"END"}
+	ask.Temperature, ask.StopSequences = new(float64), []string{"END", "\n\nHuman:"}
 	*ask.Temperature = 0.5
 	return ask
 }, llm.When().Reply(story.Calls([]string{"Oslo"})...))
