@@ -19,6 +19,30 @@ func TestStopReasonsAreWrittenAsInMCP(t *testing.T) {
 	for _, word := range []string{"end_turn", "MAX_TOKENS", "tool_use", "stop_sequence"} {
 		judges(t, "stop-reason-word", "basic/question", tracetest.Warns(word, stopped(word), word))
 	}
+	ended := func(finish, word string) steps {
+		return func(s *session) {
+			s.Asks(asked).Prompts(asked).Says(completion(`{"role":"assistant","content":"It means ebb."}`, finish)).
+				Answers(tracetest.With(answer, "stopReason", fmt.Sprintf("%q", word)))
+		}
+	}
+	twice := func(s *session) {
+		s.Asks(asked)
+		for range 2 {
+			s.Prompts(asked).Says(completion(`{"role":"assistant","content":"It means ebb."}`, "stop"))
+		}
+		s.Answers(tracetest.With(answer, "stopReason", `"stop"`))
+	}
+	judges(t, "stop-reason-word", "basic/question",
+		openAI(tracetest.Warns("the provider's word for an end", ended("stop", "stop"), "endTurn, found stop")),
+		openAI(tracetest.Warns("the provider's word for a limit", ended("length", "LENGTH"), "maxTokens, found LENGTH")),
+		openAI(passes("another word", ended("stop", "length"))),
+		openAI(passes("a word that MCP lacks", ended("content_filter", "content_filter"))),
+		openAI(passes("a word that other checks judge", ended("tool_calls", "tool_calls"))),
+		openAI(passes("the word of another reply", func(s *session) {
+			ended("stop", "endTurn")(s)
+			ended("length", "stop")(s)
+		})),
+		openAI(passes("a reply of several", twice)))
 }
 
 func TestToolUsesOfTwoTurnsHaveDifferentIDs(t *testing.T) {

@@ -182,6 +182,12 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 			s.Frame("", trace.ToClient, 415, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"no JSON"}}`)
 		}, report.Fail, "expected a result for at least one sampling request, found none: no response to request 1; " +
 			"the server refused a message of the client with HTTP 415: no JSON", tracetest.InA},
+		{"the client asks for the revisions beside", func(s *session) {
+			s.Asks(tracetest.Asking(story.Question))
+			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`)
+			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"too new"}}`)
+		}, report.Fail, "expected a result for at least one sampling request, found none: no response to request 1",
+			tracetest.InA},
 		{"nearly all are refused with one error", refusing(24, 6, "no"), report.Fail, "expected results for plain " +
 			"questions, found the same error for 24 of 30: error response to request 7: \"no\" (code -1)", tracetest.InA},
 		{"the most frequent error counts", refusing(20, 1, "no", "why", "why"), report.Fail, "expected results for " +

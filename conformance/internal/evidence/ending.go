@@ -133,9 +133,11 @@ func (ev *Case) WhySilent(after trace.Ref) Why {
 }
 
 // refusedAfter returns "; " and the first refusal of the server after an event, while the call was the client's latest.
-// A refused message that the server could not read belongs to no case.
+// A refused message that the server could not read belongs to no case. That of a client of both eras which asks an
+// older server for its revisions explains nothing.
 func (ev *Case) refusedAfter(after trace.Ref) Why {
 	s := ev.Session
+	asksRevisions := false
 	for i := s.Order[after] + 1; i < len(s.Trace.Events); i++ {
 		e := &s.Trace.Events[i]
 		if e.Frame == nil || e.Case != "" && e.Case != ev.Case.ID {
@@ -144,7 +146,10 @@ func (ev *Case) refusedAfter(after trace.Ref) Why {
 			}
 			continue
 		}
-		if how := s.Refusal(e); how != "" {
+		switch how := s.Refusal(e); {
+		case e.Frame.Dir == trace.FromClient:
+			asksRevisions = s.Message(e).Method == "server/discover"
+		case how != "" && !asksRevisions:
 			return serverRefused(how)
 		}
 	}

@@ -19,7 +19,12 @@ import (
 var alwaysEdits = edits{
 	"no-model-with-tools":  answered(onlyWith(hasTools, unset("model"))),
 	"role-user-with-tools": answered(onlyWith(hasTools, set("role", "user"))),
-	"null-content-later":   answered(onlyWith(isLater, set("content", nil))),
+	"says-length": result(func(r object) {
+		if r["stopReason"] == "maxTokens" {
+			r["stopReason"] = "length"
+		}
+	}),
+	"null-content-later": answered(onlyWith(isLater, set("content", nil))),
 	"null-error": response(func(r object) {
 		if r["result"] != nil {
 			r["error"] = nil
