@@ -32,8 +32,8 @@ var stopReasonWord = check.Check{
 		}),
 }
 
-// meantBy returns the stop reason for which the provider's word is in an answer; "" if it holds none, or one beside tool
-// uses, which [compareStopReason] judges.
+// meantBy returns the stop reason for which the provider's word is in an answer; "" if it holds none, or one for tool
+// uses, which the comparison with the model's reply judges.
 func meantBy(e *evidence.Case, a *evidence.Answer, word string) string {
 	for _, r := range e.Rounds {
 		if r.Result() != a || len(r.CompletedCalls()) != 1 {
