@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -12,7 +13,7 @@ import (
 // one in each session. The other sessions wait for that. A session whose server has other revisions tells nothing.
 type scout struct {
 	first string        // the first case of that session; "" if there is no such session
-	known chan struct{} // closed when the client comes to a case, or the session is over
+	known chan struct{} // closed when the client comes to a case, the session is over, or startPatience is
 	once  sync.Once     // closes known
 	// To be read when known is closed: the client came to a case; it tried only another revision.
 	came, foreign bool
@@ -48,9 +49,10 @@ func (s *scout) serves() bool {
 	return s.came
 }
 
-// playFirst plays the scout's session.
+// playFirst plays the scout's session. A client that hangs there holds up the others for startPatience only.
 func (r *run) playFirst(ctx context.Context, cases []Case) (*trace.Trace, error) {
 	s := r.scout
+	defer time.AfterFunc(startPatience, func() { s.once.Do(func() { close(s.known) }) }).Stop()
 	t, err := r.session(ctx, cases, func(e *trace.Event) {
 		if e.Case != "" {
 			s.once.Do(func() {

@@ -3,11 +3,15 @@ package harness_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -63,6 +67,36 @@ func TestAClientThatComesToACaseSpeaksTheRevision(t *testing.T) {
 			requireClean(t, traces...)
 		})
 	}
+}
+
+func TestAClientThatHangsInTheFirstSessionHoldsUpTheOthersForTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // around the runner, which takes the time for real
+		var begun atomic.Int32
+		end := make(chan struct{})
+		client := harness.InProcess(func(context.Context, harness.Env) error {
+			begun.Add(1)
+			<-end
+			return nil
+		})
+		var cases []harness.Case
+		for i, id := range []string{"s/0", "s/1", "s/2", "s/3"} { // two share a session
+			cases = append(cases, question(id))
+			cases[i].Declare = fmt.Appendf(nil, `{"sampling":{},"roots":{"n":%d}}`, i/2)
+		}
+		var running sync.WaitGroup
+		running.Go(func() {
+			r := harness.Runner{Client: client, Revision: server.V20251125, Foreign: always, Slots: make(chan struct{}, 2)}
+			assert.NoError(t, r.Run(t.Context(), cases, func(*trace.Trace) {}))
+		})
+		<-time.After(9 * time.Second) // virtual
+		synctest.Wait()
+		require.EqualValues(t, 1, begun.Load())
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		require.EqualValues(t, 2, begun.Load())
+		close(end)
+		running.Wait()
+	})
 }
 
 // with returns a case whose handler ends when that of the other case has begun, and closes begun when it begins itself.
