@@ -77,7 +77,8 @@ func ClientTimeout(d time.Duration) Option { return func(s *settings) { s.Suite.
 // uses as the specification says, or [harness.ClientLoop]. By default the traces tell.
 func Loop(l harness.Loop) Option { return func(s *settings) { s.Suite.Loop = l } }
 
-// Parallel plays up to n sessions with the client at the same time. The default is one.
+// Parallel plays up to n sessions with the client at the same time, in all revisions together. The default is one.
+// Cases that wait, or may have to, do not count, but for those of a client in virtual time.
 func Parallel(n int) Option { return func(s *settings) { s.Suite.Parallel = n } }
 
 // Judged calls f with the results and the traces before the subtests report them, for example to write a file with an

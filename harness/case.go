@@ -78,7 +78,7 @@ type Case struct {
 	// not count as one of the parallel ones. 0 for none.
 	Wait time.Duration
 	// Lingers is for cases that wait some seconds for clients that do not do what they should. They share sessions among
-	// themselves, which do not count as parallel ones.
+	// themselves, which do not count as parallel ones, but for those in virtual time.
 	Lingers bool
 	// Timed is for cases whose model is slow, relative to the client's limit. They get a session like those with Wait.
 	Timed Timing

@@ -158,7 +158,7 @@ func (r *run) each(
 				continue
 			}
 			own := slots
-			if b.lingering() > 0 {
+			if b.cases[0].Lingers && !r.inVirtualTime(&b.cases[0]) {
 				own = r.lingers
 			}
 			own <- struct{}{}

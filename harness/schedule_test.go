@@ -50,14 +50,15 @@ func TestTracesComeInTheOrderOfTheirCases(t *testing.T) {
 
 func TestParallelLimitsTheSessionsAtOnce(t *testing.T) {
 	var running, most atomic.Int32
-	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+	counted := func(ctx context.Context, env harness.Env) error {
 		now := running.Add(1)
 		defer running.Add(-1)
 		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
 		}
 		runtime.Gosched() // others may start now
 		return correct(ctx, env)
-	}, harness.Loopback())
+	}
+	client := harness.InProcess(counted, harness.Loopback())
 	var all []harness.Case
 	for i := range 10 {
 		all = append(all, alone(quiet(fmt.Sprintf("s/%d", i))))
@@ -68,6 +69,13 @@ func TestParallelLimitsTheSessionsAtOnce(t *testing.T) {
 	most.Store(0)
 	play(t, harness.Runner{Client: client, Revision: server.V20260728}, all...)
 	require.EqualValues(t, 1, most.Load(), "the default")
+	most.Store(0)
+	for i := range all {
+		all[i].Lingers = true
+	}
+	client = harness.InProcess(counted)
+	play(t, harness.Runner{Client: client, Revision: server.V20260728, Bubble: inBubble(t)}, all...)
+	require.EqualValues(t, 1, most.Load(), "in virtual time, also for what lingers: a test's client need not be safe")
 }
 
 func TestWaitingCasesWaitTogetherAndGetMoreTime(t *testing.T) {
