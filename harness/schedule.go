@@ -73,7 +73,7 @@ func (r *run) all(sessions []batch) []finished {
 	}
 	wait.Wait()
 	done = slices.Concat(done, alone, beside)
-	if r.scout.foreign && r.ctx.Err() == nil {
+	if r.scout.foreign {
 		done = r.passOver(done)
 	}
 	sort.SliceStable(done, func(i, j int) bool { return done[i].index[0] < done[j].index[0] })

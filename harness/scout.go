@@ -62,10 +62,16 @@ func (r *run) playFirst(ctx context.Context, cases []Case) (*trace.Trace, error)
 		}
 	})
 	s.once.Do(func() {
-		s.foreign = t != nil && r.Foreign != nil && r.Foreign(t)
+		s.foreign = t != nil && r.Foreign != nil && endedByItself(t) && r.Foreign(t)
 		close(s.known)
 	})
 	return t, err
+}
+
+// endedByItself reports whether the harness did not end the client, which might have gone on to the right revision.
+func endedByItself(t *trace.Trace) bool {
+	s := survey(t)
+	return s.ended != nil && !s.ended.Deadline && !s.endedEarly()
 }
 
 // passOver replaces the sessions that were not played for the scout's reason by a trace that says so.
