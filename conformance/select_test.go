@@ -92,7 +92,7 @@ func TestASelectionChoosesCasesAndChecks(t *testing.T) {
 		"all but scenarios": {nil, scenariosBut("tool-use"), everyCaseOf("tool-use"), everyCheckOf("tool-use")},
 		"a scenario less checks": {[]string{"parallel"},
 			[]string{"parallel/*result*", "parallel/*delta", "parallel/late*", "parallel/[it]*ed", "parallel/re*-*",
-				"parallel/failing*", "parallel/thirty*", "parallel/alike"},
+				"parallel/failing*", "parallel/thirty*", "parallel/alike", "parallel/after-*"},
 			[]string{"parallel/two-cities"}, []string{"parallel/streamed-uses"}},
 		"all but a case": {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, everyCaseOf("tool-use"),
 			everyCheckOf("tool-use")},

@@ -286,3 +286,26 @@ func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 		require.Equal(t, !played, one.Failed(true), "a part of a passing run passes")
 	}
 }
+
+func TestACaseOfManyStoriesGoesOnAfterARefusal(t *testing.T) {
+	t.Parallel()
+	samples := func(client harness.Client, r server.Revision) (n int, rs *report.Results) {
+		suite := suiteOf(t, client)
+		suite.Revisions, suite.Only = []server.Revision{r}, []string{"basic/after-image"}
+		rs, traces, err := suite.Run(t.Context())
+		require.NoError(t, err)
+		for _, e := range traces[0].Events {
+			if e.Frame != nil && e.Frame.Dir == trace.ToClient {
+				n += strings.Count(string(e.Frame.Raw), "sampling/createMessage")
+			}
+		}
+		return n, rs
+	}
+	all, _ := samples(harness.InProcess(reference.Client(reference.Config{Plain: true})), server.V20251125)
+	found, rs := samples(mutant("refuses-parameters"), server.V20251125)
+	require.Equal(t, all-1, found, "the second request of one story is not sent")
+	i := slices.IndexFunc(rs.Results, func(r report.Result) bool { return r.ID() == "always/answered" })
+	require.Equal(t, report.Fail, rs.Results[i].Verdict)
+	found, _ = samples(mutant("refuses-parameters"), server.V20260728)
+	require.Less(t, found, all-1, "a refusal ends the call")
+}

@@ -34,6 +34,13 @@ type Rule struct {
 // answer any number of times, and a test that never uses it fails.
 func When(m ...Matcher) *Rule { return &Rule{matchers: slices.Clone(m)} }
 
+// And returns a copy of the rule that these matchers must match, too. The rule itself stays as it is.
+func (r *Rule) And(m ...Matcher) *Rule {
+	limited := *r
+	limited.matchers = slices.Concat(r.matchers, m)
+	return &limited
+}
+
 // Reply answers with the blocks; without any, with an empty completion.
 func (r *Rule) Reply(blocks ...Block) *Rule {
 	r.reply.Content, r.replies = slices.Clone(blocks), true

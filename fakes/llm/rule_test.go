@@ -121,6 +121,15 @@ func TestRulesAreCopied(t *testing.T) {
 	require.Equal(t, "no", chosen.fail.Message)
 }
 
+func TestAndLimitsACopyOfTheRule(t *testing.T) {
+	rule := When(LastUser("well")).Reply(Text("a"))
+	late := rule.And(Turn(9))
+	require.Equal(t, []string{"b", "b"}, said(t, []*Rule{late, When().Reply(Text("b"))}, question(), question()))
+	require.Equal(t, []string{"a"}, said(t, []*Rule{rule.And(), late}, question()))
+	require.Equal(t, `When(LastUser("well"), Turn(9))`, late.String())
+	require.Equal(t, `When(LastUser("well"))`, rule.String())
+}
+
 func TestTimesIsExactUnderConcurrency(t *testing.T) {
 	s, err := newScript("x", 0, []*Rule{When().Reply().Times(20)})
 	require.NoError(t, err)

@@ -80,11 +80,13 @@ func explainRefusal(v check.Verdict, s *evidence.Session, r *evidence.Round) che
 	return v
 }
 
-// specials are what some clients refuse in a request, and why.
-var specials = []struct {
+type special struct {
 	*kind
 	is func(r *evidence.Round) bool
-}{
+}
+
+// specials are what some clients refuse in a request, and why.
+var specials = []special{
 	{newKind("refused-unknown-member", "the client decodes params strictly", "Ignore unknown members."),
 		func(r *evidence.Round) bool {
 			return slices.ContainsFunc(slices.Collect(maps.Keys(evidence.ObjectOf(r.Raw))), func(name string) bool {
@@ -150,8 +152,18 @@ var paramNames = jsonvalue.Set("_meta task messages modelPreferences systemPromp
 	"maxTokens stopSequences metadata tools toolChoice")
 
 func refusesPlain(e *evidence.Case, r *evidence.Round) bool {
-	return isPlain(r) && e.Session.AnswersAny() && (askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r) &&
-		!strings.HasPrefix(e.Case.ID, "transport/")
+	return isPlain(r) && (!hasImage(r) || servesImages(e)) && e.Session.AnswersAny() &&
+		(askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r) && !strings.HasPrefix(e.Case.ID, "transport/")
+}
+
+// servesImages reports whether the client returned a result for a request of the case with an image.
+func servesImages(e *evidence.Case) bool {
+	return slices.ContainsFunc(e.Rounds, func(r *evidence.Round) bool { return r.Result() != nil && hasImage(r) })
+}
+
+//go:noinline
+func hasImage(r *evidence.Round) bool {
+	return r.Params != nil && len(evidence.BlocksOf(r.Params.Messages, dialect.Image)) > 0
 }
 
 func hasAnswer(r *evidence.Round) bool { return r.AnsweredWhole() && usable(r, r.LastExchange()) }
@@ -163,7 +175,9 @@ func othersAnswered(e *evidence.Case, r *evidence.Round) bool {
 }
 
 func othersPlain(e *evidence.Case, r *evidence.Round) bool {
-	return !besides(e, r, func(other *evidence.Round) bool { return !other.IsValid() || !isPlain(other) })
+	return !besides(e, r, func(other *evidence.Round) bool {
+		return !other.IsValid() || !isPlain(other) || other != r && hasImage(other)
+	})
 }
 
 // besides reports whether a result of 2026-07-28 asks, beside a round, for something else than samples, or for a sample
@@ -220,12 +234,24 @@ func gaveUp(e *evidence.Case) bool {
 func excused(e *evidence.Case, r *evidence.Round) bool {
 	s := e.Session
 	if s.Trace.Header.Decision != "" || s.Trace.Header.Replayed || s.Lost || r.AsksForTask() || r.RefusedWithoutTask() ||
-		r.CassetteMiss() != "" || check.RefusedBeside(e, r) != "" || len(e.Rounds) > mostRounds ||
+		r.CassetteMiss() != "" || check.RefusedBeside(e, r) != "" || mayBeLimit(e, r) ||
 		len(s.Calls[e.Case.ID]) > 1 || len(r.CompletedCalls()) > 1 || abandoned(e, r) {
 		return true
 	}
 	return slices.ContainsFunc(e.Rounds, func(other *evidence.Round) bool {
 		return other != r && (other.Hostile || other.RawID != nil && evidence.SameID(other.RawID, r.RawID))
+	})
+}
+
+// mayBeLimit reports whether the client may have refused a round because there were too many. It then serves none that
+// follows, or refuses others with the same error, and it does not ask the model first.
+func mayBeLimit(e *evidence.Case, r *evidence.Round) bool {
+	if len(e.Rounds) <= mostRounds {
+		return false
+	}
+	goesOn := slices.ContainsFunc(e.Rounds[r.N-1:], func(later *evidence.Round) bool { return later.Result() != nil })
+	return !goesOn || !r.AnsweredWhole() && !slices.ContainsFunc(specials, func(one special) bool {
+		return one.is(r) && !refusedWithout(e.Session, r, one.is)
 	})
 }
 
@@ -284,7 +310,7 @@ func hasText(blocks []dialect.Block) bool { return strings.TrimSpace(dialect.Pla
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
 
 // isPlain reports whether every provider takes a request, and every client that declares what it needs: it has texts,
-// tool uses and their results, in moderation. A client without tools may read one block of each message.
+// images, tool uses and their results, in moderation. A client without tools may read one block of each message.
 func isPlain(r *evidence.Round) bool {
 	const mostTools = 64
 	p := r.Params
@@ -320,6 +346,8 @@ func plainBlock(b *dialect.Block, tools map[string]bool) bool {
 	switch b.Type {
 	case dialect.Text:
 		return strings.TrimSpace(b.Text) != ""
+	case dialect.Image:
+		return true
 	case dialect.ToolUse:
 		return plainName.MatchString(b.ID) && tools[b.Name]
 	case dialect.ToolResult:

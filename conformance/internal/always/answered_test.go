@@ -80,6 +80,23 @@ func TestValidRequestsGetAResult(t *testing.T) {
 		s.Asks(inArray).Refuses(-32603, "no").Asks(asked).Refuses(-32603, "why").PassesBarrier()
 	}, "without a request")
 	another.Fix = arrays.Fix
+	many := func(then ...steps) steps { // more requests than a client may take in one call, and then others
+		return func(s *session) {
+			for range 6 {
+				s.Asks(asked).Prompts(asked).Answers(answer)
+			}
+			for _, step := range then {
+				step(s)
+			}
+		}
+	}
+	served := func(params *server.CreateMessageParams) steps {
+		return func(s *session) { s.Asks(params).Prompts(params).Answers(answer) }
+	}
+	warmImage := with(func(p *server.CreateMessageParams) {
+		p.Messages = append([]server.SamplingMessage{image.Messages[0]}, p.Messages...)
+		p.Temperature = warm.Temperature
+	})
 	judges(t, "answered", "basic/question",
 		inNative(legacy(arrays)), inNative(legacy(both)), inNative(legacy(another)),
 		inNative(legacy(fails("the call fails at once, with its stream", givesUp(harness.Failed), "without a request"))),
@@ -98,6 +115,25 @@ func TestValidRequestsGetAResult(t *testing.T) {
 		inNative(passes("a name that a provider may not take", refusesAfter(dotted, "", strict))),
 		inNative(passes("a temperature that a provider may not take", refusesAfter(hot, "", strict))),
 		inNative(passes("an image that a model may not take", refusesAfter(image, "", strict))),
+		inNative(legacy(passes("an image with parameters, by a client that may see none", refusesAfter(warmImage, "")))),
+		inNative(legacy(fails("an image with parameters, by a client that has seen one", func(s *session) {
+			served(image)(s)
+			refusesAfter(warmImage, "")(s)
+		}, "without a request"))),
+		inNative(modern(fails("the same, and the call ends", func(s *session) {
+			served(image)(s)
+			s.Asks(warmImage).PassesBarrier()
+		}, "without a request"))),
+		inNative(modern(passes("parameters beside an image that the client may not see",
+			func(s *session) { s.AsksAll(image, warm).PassesBarrier() }))),
+		inNative(legacy(passes("the last of many requests", many(refusesAfter(warm, ""))))),
+		inNative(legacy(fails("a request with parameters among many", many(refusesAfter(warm, ""), served(asked)),
+			"sampling request 7: expected a result"))),
+		inNative(legacy(passes("a request like others among many", many(refusesAfter(asked, ""), served(asked))))),
+		inNative(legacy(passes("a request with parameters, and one without, among many",
+			many(refusesAfter(warm, ""), refusesAfter(asked, ""), served(asked))))),
+		inNative(legacy(fails("an error with the model's answer, among many",
+			many(refusesAfter(asked, answer, ok), served(asked)), "although the model answered"))),
 		inNative(passes("a tool use that was not offered",
 			refusesAfter(asked, tracetest.Wanting([3]string{"a", "get_weather", `{"city":"Paris"}`}), ok))),
 		inNative(passes("arguments that the schema forbids", refusesAfter(with(func(*server.CreateMessageParams) {}),

@@ -41,11 +41,43 @@ var (
 			server.SamplingMessage{Role: "assistant", Content: []any{note, weather}},
 			server.SamplingMessage{Role: "user", Content: []any{note.Result(asked), failed}})
 	}}
+	// AfterImage has an image and an answer about it before the story's question.
+	AfterImage = Telling{"-after-image", func(p *server.CreateMessageParams) {
+		p.Messages = append([]server.SamplingMessage{{Role: "user", Content: server.Image("image/png", WeatherMap)},
+			{Role: "assistant", Content: server.Text("I have seen the map.")}}, p.Messages...)
+	}}
+	// AfterFailure has [Failed] before the story's question.
+	AfterFailure = Telling{"-after-failure", func(p *server.CreateMessageParams) {
+		p.Messages = slices.Concat(Failed(), p.Messages)
+		if !slices.ContainsFunc(p.Tools, func(t server.Tool) bool { return t.Name == GetWeather.Name }) {
+			p.Tools = append(p.Tools, GetWeather)
+		}
+	}}
 )
+
+// Failed returns a conversation in which the model used [GetWeather] twice at once, and one of the uses failed.
+func Failed() (messages []server.SamplingMessage) {
+	if err := json.Unmarshal([]byte(failed), &messages); err != nil {
+		panic(err)
+	}
+	return messages
+}
+
+const failed = `[
+	{"role":"user","content":{"type":"text","text":"Where is it cold?"}},
+	{"role":"assistant","content":[
+		{"type":"tool_use","id":"call_bern","name":"get_weather","input":{"city":"Bern"}},
+		{"type":"tool_use","id":"call_oslo","name":"get_weather","input":{"city":"Oslo"}}]},
+	{"role":"user","content":[
+		{"type":"tool_result","toolUseId":"call_bern","content":[{"type":"text","text":"two degrees"}]},
+		{"type":"tool_result","toolUseId":"call_oslo","isError":true,"content":[
+			{"type":"text","text":"The station does not respond."}]}]},
+	{"role":"assistant","content":{"type":"text","text":"It is cold in Bern."}}
+]`
 
 // Plain returns the ID of the case whose story a case tells in another way, or else its own.
 func Plain(id string) string {
-	for _, t := range []Telling{ToolsOffered, SecondRound} {
+	for _, t := range []Telling{ToolsOffered, SecondRound, AfterFailure} {
 		id = strings.TrimSuffix(id, t.suffix)
 	}
 	return id

@@ -120,9 +120,9 @@ func TestACancelledRequestIsInFlightWhetherItIsAnsweredOrNot(t *testing.T) {
 	answered := &Sample{}
 	w := &Wire{traffic: newTraffic(), ofCall: []*Sample{answered}}
 	w.traffic.samples[Key(1)] = answered
-	require.Zero(t, w.inFlight())
+	require.Empty(t, w.inFlight())
 	w.cancelled(cancel(2))
-	require.Zero(t, w.inFlight(), "of an unknown request")
+	require.Empty(t, w.inFlight(), "of an unknown request")
 	w.cancelled(cancel(1))
-	require.Equal(t, 1, w.inFlight())
+	require.Len(t, w.inFlight(), 1)
 }

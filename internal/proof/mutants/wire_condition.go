@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -35,11 +36,11 @@ func (w *Wire) holds(all ...Facts) bool {
 	return w.always() || slices.ContainsFunc(all, w.when.Holds)
 }
 
-// inFlight is how many samples of the latest call the client works on. A cancelled one counts, because it is chance
+// inFlight are the samples of the latest call that the client works on. A cancelled one counts, because it is chance
 // whether the client answers before the cancel arrives.
-func (w *Wire) inFlight() int {
+func (w *Wire) inFlight() []*Sample {
 	if c := w.Call(); c != nil && c.asks {
-		return len(c.samples)
+		return slices.Collect(maps.Values(c.samples))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,13 +48,13 @@ func (w *Wire) inFlight() int {
 	for _, m := range w.traffic.toClient {
 		waiting[m.Sample] = true
 	}
-	n := 0
+	var all []*Sample
 	for _, s := range w.ofCall {
 		if waiting[s] || s.cancelled {
-			n++
+			all = append(all, s)
 		}
 	}
-	return n
+	return all
 }
 
 // cancelled notes which sample the server cancels.
@@ -103,7 +104,7 @@ func (w *Wire) applies(m *Message) bool {
 func (w *Wire) concerned(m *Message) []Facts {
 	switch {
 	case m.IsRequest() && m.Method() == methodSample:
-		return []Facts{w.known(m.Params(), w.inFlight()+1)}
+		return []Facts{w.known(m.Params(), len(w.inFlight())+1)}
 	case m.IsResponse() && m.out:
 		return w.answered(m)
 	case m.IsResponse():
@@ -273,7 +274,9 @@ func (w *Wire) asking(next http.RoundTripper) http.RoundTripper {
 				return nil
 			}
 			f := ModelFacts(decoded)
-			f.Parallel = f.Parallel || w.inFlight() > 1
+			open := w.inFlight()
+			f.Parallel = f.Parallel || len(open) > 1
+			f.Errors = f.Errors || len(open) == 1 && open[0].about.Errors // few providers' requests say it
 			f.Retry = w.again()
 			return []Facts{f}
 		})
@@ -343,7 +346,7 @@ type conditional struct {
 }
 
 func (c *conditional) of(params object) *client.Options {
-	f := c.w.known(params, c.w.inFlight())
+	f := c.w.known(params, len(c.w.inFlight()))
 	f.Errors, f.Retry = f.Errors || c.retries, f.Retry || c.retries
 	if c.w.holds(f) {
 		return &c.edited
@@ -404,7 +407,7 @@ func (w *Wire) failures(o *client.Options) {
 		if err == nil || errors.As(err, new(*client.Error)) || errors.Is(ctx.Err(), context.Canceled) {
 			return result, err
 		}
-		f := w.known(params, w.inFlight())
+		f := w.known(params, len(w.inFlight()))
 		f.Errors = true
 		if !w.holds(f) {
 			return result, err

@@ -169,7 +169,7 @@ func (w *Wire) asked(m *Message) {
 		return
 	}
 	params, _ := m.Body["params"].(object)
-	m.Sample = w.sample(params, "", m.id, w.inFlight()+1)
+	m.Sample = w.sample(params, "", m.id, len(w.inFlight())+1)
 	m.about = append(m.about, m.Sample.about)
 	w.mu.Lock()
 	w.traffic.samples[Key(m.id)] = m.Sample

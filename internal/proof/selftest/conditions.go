@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
@@ -147,9 +148,11 @@ const fewCases = 6
 // play plays the mutant under no condition, which proves most pairs. It plays the others on a few cases in each
 // revision, and then on the rest, until they are named.
 func (p *pairs) play(ctx context.Context) error {
-	for _, r := range p.revisions {
-		if err := p.look(ctx, r); err != nil {
-			return err
+	for _, part := range []func(*pairs, string) bool{(*pairs).isOwn, (*pairs).isLong, (*pairs).isOther} {
+		for _, r := range p.revisions {
+			if err := p.look(ctx, r, part); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range p.all {
@@ -169,16 +172,17 @@ var anySample = mutants.Condition{Name: "samples", Holds: func(mutants.Facts) bo
 
 // look plays the mutant in all samples, to see in which cases its bug shows and which pairs that proves. It plays the
 // cases of its own checks first, those of their scenarios, and one case of each scenario for each condition.
-func (p *pairs) look(ctx context.Context, r server.Revision) error {
+func (p *pairs) look(ctx context.Context, r server.Revision, isPart func(*pairs, string) bool) error {
 	occurs, err := p.occurrences(ctx, r, p.mutant)
 	if err != nil {
 		return err
 	}
 	cases := slices.DeleteFunc(casesOf(p.mutant, occurs), func(id string) bool {
-		return !slices.ContainsFunc(p.all, func(pair Pair) bool { return pair.Named == "" && occurs.in(id, pair.Condition) })
+		return !isPart(p, id) ||
+			!slices.ContainsFunc(p.all, func(pair Pair) bool { return pair.Named == "" && occurs.in(id, pair.Condition) })
 	})
-	p.cases[r] = cases
 	if p.Sample || len(cases) == 0 {
+		p.cases[r] = append(p.cases[r], cases...)
 		return nil
 	}
 	_, changed, named, err := p.on(ctx, anySample, r, cases)
@@ -189,7 +193,7 @@ func (p *pairs) look(ctx context.Context, r server.Revision) error {
 	isNamed := func(id string) bool { return named[id] != "" }
 	cases = slices.Concat(slices.DeleteFunc(slices.Clone(cases), func(id string) bool { return !isNamed(id) }),
 		slices.DeleteFunc(cases, isNamed))
-	p.cases[r] = cases
+	p.cases[r] = append(p.cases[r], cases...)
 	for i := range p.all {
 		if pair := &p.all[i]; pair.Named == "" && !p.mutant.Remembers {
 			pair.prove(p.setting.name, r, cases, changed, named)
@@ -197,6 +201,18 @@ func (p *pairs) look(ctx context.Context, r server.Revision) error {
 	}
 	return nil
 }
+
+// isLong reports whether a case tells many stories, one after the other.
+func (p *pairs) isLong(id string) bool {
+	return slices.ContainsFunc(manyStories, func(pattern string) bool { return strings.HasSuffix(id, pattern[1:]) })
+}
+
+func (p *pairs) isOwn(id string) bool {
+	scenario, _, _ := strings.Cut(id, "/")
+	return !p.isLong(id) && (slices.Contains(scenariosOf(p.mutant), scenario) || slices.Contains(p.mutant.Plays, id))
+}
+
+func (p *pairs) isOther(id string) bool { return !p.isLong(id) && !p.isOwn(id) }
 
 // prove looks for a case in which a check found the bug, and all that the bug changed is under the condition. The bug
 // under the condition changes the same there.

@@ -62,6 +62,9 @@ func (j *job) suite(client func(context.Context, harness.Env) error) *conformanc
 	suite.Only, suite.Skip = j.only, j.skip
 	if j.mutant != nil {
 		suite.Skip = skips(j.mutant)
+		if j.mutant.When.Holds == nil {
+			suite.Skip = append(suite.Skip, manyStories...)
+		}
 	}
 	if j.mutant != nil && waits(j.mutant) {
 		suite.ClientTimeout = time.Minute // so that its limit can be judged
@@ -90,6 +93,9 @@ var expensive = []expense{
 }
 
 const longString = "malformed/long-string" // which proves no check
+
+// manyStories are cases that tell again what others tell. They show the bugs that are limited to a condition.
+var manyStories = []string{"*/after-image", "*/after-failure"}
 
 // isFor reports whether a mutant needs the case: it plays it, or one of the checks concerns it.
 func (e *expense) isFor(m *mutants.Mutant) bool {

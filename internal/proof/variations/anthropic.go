@@ -102,10 +102,10 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 		})),
 	v("result-as-document", "sends a tool's log as a document", "labelled-results", results,
 		eachBlock("tool_result", func(b object) {
-			for _, inner := range objects(b["content"]) {
+			for i, inner := range objects(b["content"]) {
 				if log := text(inner, "text"); strings.HasPrefix(log, "weather:log") {
 					source := object{"type": "text", "media_type": "text/plain", "data": log}
-					b["content"] = []any{object{"type": "document", "title": "log", "source": source}}
+					array(b["content"])[i] = object{"type": "document", "title": "log", "source": source}
 				}
 			}
 		})),

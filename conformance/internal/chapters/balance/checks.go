@@ -8,12 +8,15 @@ import (
 // Markers are words in the parts that a careless converter drops, by case.
 var Markers = map[string]string{
 	"balance/result-for-nothing": "eighteen degrees", "balance/result-for-another": "nine degrees",
-	"balance/user-calls": "Reykjavik", "balance/assistant-answers": "twelve degrees",
+	"balance/result-for-nothing-after-failure": "eighteen degrees",
+	"balance/user-calls":                       "Reykjavik", "balance/user-calls-after-failure": "Reykjavik",
+	"balance/assistant-answers": "twelve degrees", "balance/assistant-answers-after-failure": "twelve degrees",
 }
 
 // NotDropped is exported for the tests, which are in a package of their own.
 var NotDropped = check.Check{
-	ID: "not-dropped", Cases: []string{"result-for-nothing", "result-for-another", "user-calls", "assistant-answers"},
+	ID: "not-dropped", Cases: []string{"result-for-nothing", "result-for-another", "result-for-nothing-after-failure",
+		"user-calls", "user-calls-after-failure", "assistant-answers", "assistant-answers-after-failure"},
 	Rule:   "A tool use or result out of place is refused or reaches the model; the client does not drop it",
 	Levels: check.Robust, Requests: 1,
 	Cause: "the converter skips tool uses and results that it does not expect: under another role, or without the other",

@@ -1,6 +1,8 @@
 package balance
 
 import (
+	"slices"
+
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -34,8 +36,24 @@ var (
 
 const passedOn = "the handler passes every history on to the model, without validation"
 
-// Forbidden are the histories that a server must not send, by the check that judges them, in the order of reports.
-var Forbidden = []Kind{
+// later returns the history again, with tool uses and results before it that balance. One of them failed.
+func (h History) later() History {
+	earlier := append(story.Failed()[1:], user(server.Text("And elsewhere?")))
+	h.Name, h.at, h.Messages = h.Name+"-after-failure", h.at+len(earlier), slices.Concat(earlier, h.Messages)
+	return h
+}
+
+// Forbidden are the histories that a server must not send, by the check that judges them, in the order of reports. The
+// first one of each check is played again later in a conversation.
+var Forbidden = func() []Kind {
+	all := slices.Clone(forbidden)
+	for i, k := range all {
+		all[i].Histories = append(slices.Clip(k.Histories), k.Histories[0].later())
+	}
+	return all
+}()
+
+var forbidden = []Kind{
 	{ID: "missing-result", level: report.Should,
 		refuses: "a history in which one of several tool uses has no result",
 		cause:   "results are counted by message and not by tool use, or the client invents the missing one",

@@ -16,7 +16,7 @@ import (
 )
 
 // Scenario is the chapter.
-var Scenario = story.Retold(check.Scenario{
+var Scenario = story.InOne(story.Retold(check.Scenario{
 	ID:        "basic",
 	Purpose:   "one question and its answer, with everything that a question can have",
 	Revisions: server.AllRevisions(),
@@ -31,7 +31,9 @@ var Scenario = story.Retold(check.Scenario{
 		metaPreserved, nextPage,
 	},
 }, []string{"truncated", "empty", "tuned", "hints", "extras", "blocks", "thinking"},
-	story.ToolsOffered, story.SecondRound)
+	story.ToolsOffered, story.SecondRound),
+	&question, &extras, &truncated, &empty, &tuned, &turns, &askedAgain, &assistantFirst, &blocks, &thinking, &shorter,
+	&assistantLast)
 
 // plain are the cases with a question that every client answers.
 var plain = []string{"question", "truncated"}

@@ -18,20 +18,27 @@ func longText(size int) string {
 
 // First the model speaks at length: a megabyte. Then the user, with a prompt that overflows the buffers of careless
 // readers and that every model accepts.
-var long = harness.Case{
-	ID: "basic/long",
-	Handler: func(s *server.Session) (any, error) {
-		if _, err := s.Sample(s.Ask("Speak at length.")); err != nil {
-			return nil, err
-		}
-		return s.Sample(s.Ask(longText(100 << 10)))
-	},
-	Script: func(string) []*llm.Rule {
-		return []*llm.Rule{
-			llm.When(llm.LastUser("at length")).Reply(llm.Text(longText(1 << 20))),
-			llm.When().Reply(llm.Text("That was long.")),
-		}
-	},
+var long, shorter = atLength(1 << 20), atLength(100 << 10)
+
+// atLength is the case long with an answer of so many bytes.
+//
+//go:noinline
+func atLength(answer int) harness.Case {
+	return harness.Case{
+		ID: "basic/long",
+		Handler: func(s *server.Session) (any, error) {
+			if _, err := s.Sample(s.Ask("Speak at length.")); err != nil {
+				return nil, err
+			}
+			return s.Sample(s.Ask(longText(100 << 10)))
+		},
+		Script: func(string) []*llm.Rule {
+			return []*llm.Rule{
+				llm.When(llm.LastUser("at length")).Reply(llm.Text(longText(answer))),
+				llm.When().Reply(llm.Text("That was long.")),
+			}
+		},
+	}
 }
 
 var systemPrompt = check.Check{

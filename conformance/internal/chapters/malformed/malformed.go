@@ -24,7 +24,7 @@ import (
 const MalformedID = "malformed"
 
 // Scenario holds the cases and checks of this chapter.
-var Scenario = check.Scenario{
+var Scenario = story.Retold(check.Scenario{
 	ID:        MalformedID,
 	Purpose:   "malformed requests: no crash, no hang, and an error where one is due",
 	Revisions: server.AllRevisions(),
@@ -32,7 +32,8 @@ var Scenario = check.Scenario{
 	Checks: []check.Check{
 		survives, answered, alive, errorDue, wrongTypes, errorCode, noModelCall, badSchema, tolerated,
 	},
-}
+}, []string{"system-role", "null-message", "null-content", "content-string", "missing-max-tokens", "wrong-max-tokens",
+	"tool-bad-schema", "negative-max-tokens"}, story.AfterFailure)
 
 // longWait is how much longer the harness waits for the client after the long string: a slow reader does not hang.
 const longWait = 20 * time.Second

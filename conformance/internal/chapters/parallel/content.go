@@ -25,9 +25,29 @@ var richResults = []harness.Case{
 	// Tools repeat structured content as a text, for clients that do not read it. Either of them is enough.
 	structured("structured-and-text", story.Object{"outlook": "rain by noon"}, server.Text(`{"outlook":"rain by noon"}`)),
 	weather("result-structured-failure", closed, parisAndLondon...),
-	rich("empty"),
+	emptyResult,
 	rich("empty-text", server.Text("")),
 }
+
+var emptyResult = rich("empty")
+
+// mixed has most of the rich results in one turn.
+var mixed = weather("result-mixed", func(uses []server.ToolUseContent) []server.ToolResultContent {
+	list := story.Texts(`{"outlook":"rain by noon"}`, "the other result", "")(uses)
+	for i := range list {
+		switch result := &list[i]; i {
+		case 0:
+			result.StructuredContent = story.Object{"outlook": "rain by noon"}
+		case 2:
+			result.Content = []any{server.Text(" first reading\r\n"), server.Image("image/png", story.WeatherMap),
+				server.Text("second reading\t"), server.Image("image/png", story.RadarMap),
+				story.Object{"type": "resource_link", "uri": "weather:stations-nine", "name": "stations"},
+				story.Object{"type": "resource", "resource": story.Object{
+					"uri": "weather:log", "mimeType": "text/plain", "text": "logged at noon"}}}
+		}
+	}
+	return list
+}, "Paris", "London", "Rome")
 
 func rich(id string, blocks ...any) harness.Case { return structured(id, nil, blocks...) }
 

@@ -19,30 +19,37 @@ var Dotted = server.Tool{Name: "weather.now", Description: "Current weather in a
 
 // The server's tools have names that differ only in a dot, a dash and an underscore, and two have no description. The
 // model uses the first one, by the name under which it is offered. The server samples again with the result.
-var oddNames = harness.Case{
-	ID: "tool-use/odd-names",
-	Handler: func(s *server.Session) (any, error) {
-		dashed := server.Tool{Name: "weather-now", InputSchema: Dotted.InputSchema}
-		underscored := server.Tool{Name: "weather_now", InputSchema: Dotted.InputSchema}
-		ask := s.Ask("How is the weather in Oslo right now?", Dotted, dashed, underscored)
-		first, err := s.Sample(ask)
-		if err != nil {
-			return nil, err
-		}
-		return s.Sample(ask.After(first, story.Texts("windy")))
-	},
-	Script: func(string) []*llm.Rule {
-		return []*llm.Rule{
-			llm.When(llm.LastUser("in Oslo right now")).ReplyFunc(func(r *llm.Request) []llm.Block {
-				if i := slices.IndexFunc(r.Tools, isDotted); i >= 0 {
-					return []llm.Block{llm.Call(r.Tools[i].Name, `{"city":"Oslo"}`)}
-				}
-				return []llm.Block{llm.Text("I cannot tell.")}
-			}),
-			llm.When().Reply(llm.Text("It is windy.")),
-		}
-	},
-	Barrier: true, // its answer shows whether a client refuses this case or everything
+var oddNames = usesDotted(server.Tool{Name: "weather-now", InputSchema: Dotted.InputSchema},
+	server.Tool{Name: "weather_now", InputSchema: Dotted.InputSchema})
+
+// dottedName is the same with the first tool alone.
+var dottedName = usesDotted()
+
+//go:noinline
+func usesDotted(others ...server.Tool) harness.Case {
+	return harness.Case{
+		ID: "tool-use/odd-names",
+		Handler: func(s *server.Session) (any, error) {
+			ask := s.Ask("How is the weather in Oslo right now?", append([]server.Tool{Dotted}, others...)...)
+			first, err := s.Sample(ask)
+			if err != nil {
+				return nil, err
+			}
+			return s.Sample(ask.After(first, story.Texts("windy")))
+		},
+		Script: func(string) []*llm.Rule {
+			return []*llm.Rule{
+				llm.When(llm.LastUser("in Oslo right now")).ReplyFunc(func(r *llm.Request) []llm.Block {
+					if i := slices.IndexFunc(r.Tools, isDotted); i >= 0 {
+						return []llm.Block{llm.Call(r.Tools[i].Name, `{"city":"Oslo"}`)}
+					}
+					return []llm.Block{llm.Text("I cannot tell.")}
+				}),
+				llm.When().Reply(llm.Text("It is windy.")),
+			}
+		},
+		Barrier: true, // its answer shows whether a client refuses this case or everything
+	}
 }
 
 var toolNames = check.Check{

@@ -26,8 +26,10 @@ var afterTalk = story.Once("tool-use/after-talk", func(s *server.Session) any {
 var (
 	sixtyFourTools = usesLast("tool-use/sixty-four-tools", 64, &server.ToolChoice{Mode: dialect.ChoiceRequired})
 	sixtyFiveTools = usesLast("tool-use/sixty-five-tools", 65, nil)
+	manyTools      = usesLast("tool-use/many-tools", 60, &server.ToolChoice{Mode: dialect.ChoiceRequired})
 )
 
+//go:noinline
 func usesLast(id string, n int, choice *server.ToolChoice) harness.Case {
 	offered := Numbered(n)
 	offered[n-1].Description += ". " + strings.Repeat("Ask for the number first. ", 12) + "Then use it."

@@ -72,6 +72,13 @@ var plainHistories = map[string]string{
 			{"type":"text","text":"seven degrees in Oslo"}]}]}]`,
 }
 
+var (
+	bareBlocks  = plainHistory("bare-blocks")
+	emptyResult = plainHistory("empty-result")
+	textBehind  = plainHistory("text-behind")
+)
+
+//go:noinline
 func plainHistory(name string) harness.Case {
 	return story.Once("tool-use/"+name, func(s *server.Session) any {
 		ask := s.Ask("Is it warm in Oslo?", story.GetWeather)

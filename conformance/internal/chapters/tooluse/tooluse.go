@@ -18,13 +18,12 @@ import (
 )
 
 // Scenario is the chapter.
-var Scenario = check.Scenario{
+var Scenario = story.InOne(check.Scenario{
 	ID:        "tool-use",
 	Purpose:   "the model asks for one tool, the server runs it",
 	Revisions: check.WithTools,
 	Cases: []harness.Case{
-		oneTool, afterTalk, retold, plainHistory("bare-blocks"),
-		plainHistory("empty-result"), plainHistory("text-behind"), bigInteger, oddNames, twoTurns, textBeside,
+		oneTool, afterTalk, retold, bareBlocks, emptyResult, textBehind, bigInteger, oddNames, twoTurns, textBeside,
 		sixtyFourTools, sixtyFiveTools,
 		auto, required, none, noMode,
 		noneDefied, requiredDefied, noTools, saysStop, invalidArguments, unknownTool,
@@ -33,7 +32,8 @@ var Scenario = check.Scenario{
 		stopReasonToolUse, toolNames, choiceNoneHolds, choiceNoneFiltered,
 		StopBesideCalls, BadArguments, unofferedTool,
 	},
-}
+}, &textBeside, &textBehind, &bareBlocks, &manyTools, &saysStop, &oneTool, &retold, &bigInteger, &dottedName, &twoTurns,
+	&auto, &required, &none, &noMode)
 
 // ToolUse is the first tool use of the scripted model. Input is JSON.
 type ToolUse struct{ Name, Input string }
