@@ -23,6 +23,7 @@ func TestAFailedPrerequisiteIsReportedOnce(t *testing.T) {
 	require.Contains(t, text, "NOT SEEN  not judged because of client/connects: 3 checks\n")
 	require.Equal(t, 1, strings.Count(text, "FAIL  "))
 	require.NotContains(t, text, "basic/answered")
+	require.Contains(t, text, "failed: 1 failed, 3 not judged")
 	require.Contains(t, string(report.Text(rs, report.TextOptions{Verbose: true})), "answered")
 }
 

@@ -230,14 +230,17 @@ var counted = []struct {
 	{Info, "reported"}, {Unsupported, "unsupported"}, {NotApplicable, "not applicable"},
 }
 
-// counts counts the results by verdict, known ones apart.
+// counts counts the results by verdict, and apart the known ones, and those that another one left nothing to judge.
 func (rs *Results) counts() []string {
 	var counts []string
-	known, open := 0, map[Verdict]int{}
+	known, unjudged, open := 0, 0, map[Verdict]int{}
 	for i := range rs.Results {
-		if r := &rs.Results[i]; r.Known != nil {
+		switch r := &rs.Results[i]; {
+		case r.Known != nil:
 			known++
-		} else {
+		case r.Prerequisite != "":
+			unjudged++
+		default:
 			open[r.Verdict]++
 		}
 	}
@@ -249,6 +252,9 @@ func (rs *Results) counts() []string {
 		if n := open[c.verdict]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, word))
 		}
+	}
+	if unjudged > 0 {
+		counts = append(counts, fmt.Sprintf("%d not judged", unjudged))
 	}
 	if known > 0 {
 		counts = append(counts, fmt.Sprintf("%d known", known))
