@@ -57,6 +57,7 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 	edited("twenty-a-session", "serves twenty samples a session", "rate-limit", "basic tool-use",
 		atMost(20, 24*time.Hour, "the sampling budget of the session is used up"),
 		having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
+	edited("ten-a-call", "serves ten samples of a call", "loop-limits", "basic tool-use parallel loop", atMostOfACall(10)),
 	edited("one-model", "has one model and says so", "model-choice", "basic/hints",
 		mutants.Edit{
 			Env:    func(env *harness.Env) { env.Announce(harness.OneModel) },
@@ -162,6 +163,26 @@ var oneAtATime = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *
 }}
 
 // atMost refuses a sampling request if there were so many before in a time.
+// atMostOfACall refuses what a call asks for beyond n samples, and does not say that this is a limit.
+func atMostOfACall(n int) mutants.Edit {
+	return mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+		ask := o.Sampling
+		var mu sync.Mutex
+		served := map[string]int{}
+		o.Sampling = func(ctx context.Context, params object) (object, error) {
+			mu.Lock()
+			served[w.Calling()]++
+			full := served[w.Calling()] > n
+			mu.Unlock()
+			if full {
+				w.Fire()
+				return nil, &mcp.Error{Code: -32000, Message: "declined"}
+			}
+			return ask(ctx, params)
+		}
+	}}
+}
+
 func atMost(n int, within time.Duration, why string) mutants.Edit {
 	return mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
 		ask := o.Sampling

@@ -38,7 +38,7 @@ const passedOn = "the handler passes every history on to the model, without vali
 
 // later returns the history again, with tool uses and results before it that balance. One of them failed.
 func (h History) later() History {
-	earlier := append(story.Failed()[1:], user(server.Text("And elsewhere?")))
+	earlier := slices.Concat(story.Failed()[1:], messages{user(server.Text("And elsewhere?"))})
 	h.Name, h.at, h.Messages = h.Name+"-after-failure", h.at+len(earlier), slices.Concat(earlier, h.Messages)
 	return h
 }
