@@ -29,7 +29,9 @@ func Once(id string, ask func(*server.Session) any, rule *llm.Rule) harness.Case
 		Barrier: true} // its answer shows whether a client refuses this case or everything
 }
 
-// Says is a script with one answer.
+// Says is a script with one answer. It is not inlined: its rule would be in the binary once for each case.
+//
+//go:noinline
 func Says(text string) func(string) []*llm.Rule {
 	return func(string) []*llm.Rule { return []*llm.Rule{llm.When().Reply(llm.Text(text))} }
 }
