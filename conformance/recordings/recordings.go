@@ -49,7 +49,7 @@ func Scenarios() []string {
 }
 
 // Unrecorded returns the cases of these scenarios that have no recordings: some would be longer than all others
-// together, and some repeat another case beside tools. A run from the recordings skips them.
+// together, and some tell others again. A run from the recordings skips them.
 func Unrecorded() []string {
 	return []string{"basic/long", "basic/*-with-tools", "basic/*-with-results", "loop/sixty-four-rounds",
 		"parallel/result-long", "*/after-image", "*/*after-failure"}

@@ -161,7 +161,6 @@ func servesImages(e *evidence.Case) bool {
 	return slices.ContainsFunc(e.Rounds, func(r *evidence.Round) bool { return r.Result() != nil && hasImage(r) })
 }
 
-//go:noinline
 func hasImage(r *evidence.Round) bool {
 	return r.Params != nil && len(evidence.BlocksOf(r.Params.Messages, dialect.Image)) > 0
 }
@@ -244,7 +243,7 @@ func excused(e *evidence.Case, r *evidence.Round) bool {
 }
 
 // mayBeLimit reports whether the client may have refused a round because there were too many. It then serves none that
-// follows, or refuses others with the same error, and it does not ask the model first.
+// follows, or nothing sets the round apart from those that it serves, and the model did not answer first.
 func mayBeLimit(e *evidence.Case, r *evidence.Round) bool {
 	if len(e.Rounds) <= mostRounds {
 		return false

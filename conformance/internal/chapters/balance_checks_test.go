@@ -96,7 +96,7 @@ func TestABlockOutOfPlaceIsNotDropped(t *testing.T) {
 	var marked []string
 	for _, kind := range balance.Forbidden {
 		for _, h := range kind.Histories {
-			if balance.Markers["balance/"+h.Name] == "" {
+			if balance.Markers[story.Plain("balance/"+h.Name)] == "" {
 				continue
 			}
 			marked = append(marked, h.Name)

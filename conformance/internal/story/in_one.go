@@ -19,7 +19,6 @@ func InOne(s check.Scenario, cases ...*harness.Case) check.Scenario {
 	return s
 }
 
-//go:noinline
 func inOne(scenario string, t Telling, cases []*harness.Case) harness.Case {
 	id := scenario + "/" + t.suffix[1:]
 	return harness.Case{ID: id, Revisions: check.WithTools, Barrier: true,
@@ -31,7 +30,7 @@ func inOne(scenario string, t Telling, cases []*harness.Case) harness.Case {
 				for _, rule := range c.Script(marked.Mark()) {
 					stage.Rules = append(stage.Rules, rule.And(llm.MatcherFunc(func(*llm.Request) error {
 						if told := now.Load(); int(told) != i {
-							return fmt.Errorf("expected a request of %s, it is the time of %s", c.ID, cases[told].ID)
+							return fmt.Errorf("expected a request of %s, found one while %s is told", c.ID, cases[told].ID)
 						}
 						return nil
 					})))

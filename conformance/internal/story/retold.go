@@ -56,8 +56,11 @@ var (
 )
 
 // Failed returns a conversation in which the model used [GetWeather] twice at once, and one of the uses failed.
-func Failed() (messages []server.SamplingMessage) {
-	if err := json.Unmarshal([]byte(failed), &messages); err != nil {
+func Failed() []server.SamplingMessage { return Messages(failed) }
+
+// Messages reads messages from JSON. It panics if the text has none.
+func Messages(text string) (messages []server.SamplingMessage) {
+	if err := json.Unmarshal([]byte(text), &messages); err != nil {
 		panic(err)
 	}
 	return messages

@@ -9,6 +9,15 @@ import (
 // Results makes the server's results for the client's tool uses.
 type Results = func([]server.ToolUseContent) []server.ToolResultContent
 
+// TwoRounds samples, and samples again with the results of the tools that the model used.
+func TwoRounds(s *server.Session, ask *server.CreateMessageParams, results Results) (any, error) {
+	first, err := s.Sample(ask)
+	if err != nil {
+		return nil, err
+	}
+	return s.Sample(ask.After(first, results))
+}
+
 // Reversed sends the results in reverse order.
 func Reversed(results Results) Results {
 	return func(uses []server.ToolUseContent) []server.ToolResultContent {

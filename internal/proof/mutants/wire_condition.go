@@ -276,7 +276,7 @@ func (w *Wire) asking(next http.RoundTripper) http.RoundTripper {
 			f := ModelFacts(decoded)
 			open := w.inFlight()
 			f.Parallel = f.Parallel || len(open) > 1
-			f.Errors = f.Errors || len(open) == 1 && open[0].about.Errors // few providers' requests say it
+			f.Errors = f.Errors || len(open) == 1 && open[0].about.Errors // most providers' requests do not say it
 			f.Retry = w.again()
 			return []Facts{f}
 		})

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"context"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -55,6 +56,22 @@ func (l *Learner) ByCase(traces []*trace.Trace) map[string]Conditions {
 		}
 	}
 	return found
+}
+
+// AnySample is a condition that holds for everything that belongs to a sample.
+var AnySample = mutants.Condition{Name: "samples", Holds: func(mutants.Facts) bool { return true }}
+
+// Learn lets the reference play these cases (see [conformance.Suite]), and returns which conditions hold in which of
+// them.
+func (s *Setting) Learn(ctx context.Context, only, skip []string) (map[string]Conditions, error) {
+	var l Learner
+	suite := s.Suite(mutants.Client(s.Config, l.Watch(mutants.Everything), AnySample, nil))
+	suite.Only, suite.Skip = only, skip
+	_, traces, err := suite.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.ByCase(traces), nil
 }
 
 // CasesByCall returns the cases of a run by their tools, prompts and URIs (see [mutants.Change]).

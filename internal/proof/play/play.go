@@ -1,5 +1,5 @@
-// Package play plays clients in virtual time, for packages selftest and faults, and learns from a run in which cases
-// the conditions of package mutants occur.
+// Package play plays clients in virtual time, for packages selftest, faults and variations. It learns from a run in
+// which cases the conditions of package mutants occur.
 package play
 
 import (

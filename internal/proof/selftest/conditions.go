@@ -148,7 +148,7 @@ const fewCases = 6
 // play plays the mutant under no condition, which proves most pairs. It plays the others on a few cases in each
 // revision, and then on the rest, until they are named.
 func (p *pairs) play(ctx context.Context) error {
-	for _, part := range []func(*pairs, string) bool{(*pairs).isOwn, (*pairs).isLong, (*pairs).isOther} {
+	for _, part := range []part{ownCases, longCases, otherCases} {
 		for _, r := range p.revisions {
 			if err := p.look(ctx, r, part); err != nil {
 				return err
@@ -167,25 +167,22 @@ func (p *pairs) play(ctx context.Context) error {
 	return nil
 }
 
-// anySample is a condition that holds for everything that belongs to a sample.
-var anySample = mutants.Condition{Name: "samples", Holds: func(mutants.Facts) bool { return true }}
-
 // look plays the mutant in all samples, to see in which cases its bug shows and which pairs that proves. It plays the
 // cases of its own checks first, those of their scenarios, and one case of each scenario for each condition.
-func (p *pairs) look(ctx context.Context, r server.Revision, isPart func(*pairs, string) bool) error {
+func (p *pairs) look(ctx context.Context, r server.Revision, of part) error {
 	occurs, err := p.occurrences(ctx, r, p.mutant)
 	if err != nil {
 		return err
 	}
 	cases := slices.DeleteFunc(casesOf(p.mutant, occurs), func(id string) bool {
-		return !isPart(p, id) ||
+		return p.part(id) != of ||
 			!slices.ContainsFunc(p.all, func(pair Pair) bool { return pair.Named == "" && occurs.in(id, pair.Condition) })
 	})
 	if p.Sample || len(cases) == 0 {
 		p.cases[r] = append(p.cases[r], cases...)
 		return nil
 	}
-	_, changed, named, err := p.on(ctx, anySample, r, cases)
+	_, changed, named, err := p.on(ctx, play.AnySample, r, cases)
 	if err != nil || changed[beforeAll] != nil {
 		return err
 	}
@@ -202,17 +199,26 @@ func (p *pairs) look(ctx context.Context, r server.Revision, isPart func(*pairs,
 	return nil
 }
 
-// isLong reports whether a case tells many stories, one after the other.
-func (p *pairs) isLong(id string) bool {
-	return slices.ContainsFunc(manyStories, func(pattern string) bool { return strings.HasSuffix(id, pattern[1:]) })
-}
+// part is what is played together. Most conditions occur in the first parts, and need no others.
+type part int
 
-func (p *pairs) isOwn(id string) bool {
+const (
+	ownCases   part = iota // of the scenarios of the mutant's checks
+	longCases              // manyStories
+	otherCases             // examples of other scenarios
+)
+
+func (p *pairs) part(id string) part {
+	isLong := func(pattern string) bool { return strings.HasSuffix(id, strings.TrimPrefix(pattern, "*")) }
 	scenario, _, _ := strings.Cut(id, "/")
-	return !p.isLong(id) && (slices.Contains(scenariosOf(p.mutant), scenario) || slices.Contains(p.mutant.Plays, id))
+	switch {
+	case slices.ContainsFunc(manyStories, isLong):
+		return longCases
+	case slices.Contains(scenariosOf(p.mutant), scenario):
+		return ownCases
+	}
+	return otherCases
 }
-
-func (p *pairs) isOther(id string) bool { return !p.isLong(id) && !p.isOwn(id) }
 
 // prove looks for a case in which a check found the bug, and all that the bug changed is under the condition. The bug
 // under the condition changes the same there.

@@ -32,28 +32,27 @@ func (p *player) occurrences(ctx context.Context, r server.Revision, m *mutants.
 	if p.learned[of] != nil {
 		return p.learned[of], nil
 	}
-	var l play.Learner
-	setting := play.Setting{Revision: r, Config: reference.Config{Loop: of.loop}}
-	suite := setting.Suite(mutants.Client(setting.Config, l.Watch(mutants.Everything), anySample, nil))
 	var needed []*mutants.Mutant // expensive cases are not for a sample
 	for i := range p.chosen {
 		if !p.Sample {
 			needed = append(needed, &p.chosen[i])
 		}
 	}
-	suite.Skip = skips(needed...)
+	var only []string
+	skip := skips(needed...)
 	if of.loop {
-		suite.Only = []string{mutants.ClientLoop, plainCase}
+		only = []string{mutants.ClientLoop, plainCase}
 	} else if !slices.ContainsFunc(needed, func(m *mutants.Mutant) bool {
 		return slices.Contains(scenariosOf(m), malformedScenario)
 	}) {
-		suite.Skip = append(suite.Skip, malformedScenario, malformedScenario+"/*")
+		skip = append(skip, malformedScenario, malformedScenario+"/*")
 	}
-	_, traces, err := suite.Run(ctx)
+	setting := play.Setting{Revision: r, Config: reference.Config{Loop: of.loop}}
+	byCase, err := setting.Learn(ctx, only, skip)
 	if err != nil {
 		return nil, err
 	}
-	o := &occurrences{l.ByCase(traces), map[string][]string{}}
+	o := &occurrences{byCase, map[string][]string{}}
 	o.choose()
 	p.learned[of] = o
 	return o, nil

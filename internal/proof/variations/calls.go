@@ -163,40 +163,41 @@ var oneAtATime = mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *
 }}
 
 // atMost refuses a sampling request if there were so many before in a time.
-// atMostOfACall refuses what a call asks for beyond n samples, and does not say that this is a limit.
-func atMostOfACall(n int) mutants.Edit {
-	return mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
-		ask := o.Sampling
-		var mu sync.Mutex
-		served := map[string]int{}
-		o.Sampling = func(ctx context.Context, params object) (object, error) {
-			mu.Lock()
-			served[w.Calling()]++
-			full := served[w.Calling()] > n
-			mu.Unlock()
-			if full {
-				w.Fire()
-				return nil, &mcp.Error{Code: -32000, Message: "declined"}
+func atMost(n int, within time.Duration, why string) mutants.Edit {
+	return refusing(why, func(*mutants.Wire) func() bool {
+		var served []time.Time
+		return func() bool {
+			served = slices.DeleteFunc(served, func(t time.Time) bool { return time.Since(t) > within })
+			if len(served) == n {
+				return true
 			}
-			return ask(ctx, params)
+			served = append(served, time.Now())
+			return false
 		}
-	}}
+	})
 }
 
-func atMost(n int, within time.Duration, why string) mutants.Edit {
+// atMostOfACall refuses what a call asks for beyond n samples, and does not say that this is a limit.
+func atMostOfACall(n int) mutants.Edit {
+	return refusing("declined", func(w *mutants.Wire) func() bool {
+		asked := map[string]int{}
+		return func() bool {
+			asked[w.Calling()]++
+			return asked[w.Calling()] > n
+		}
+	})
+}
+
+// refusing refuses a sampling request with these words if there are too many. A client counts them from its start.
+func refusing(why string, start func(*mutants.Wire) (tooMany func() bool)) mutants.Edit {
 	return mutants.Edit{Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
-		ask := o.Sampling
+		ask, tooMany := o.Sampling, start(w)
 		var mu sync.Mutex
-		var served []time.Time
 		o.Sampling = func(ctx context.Context, params object) (object, error) {
 			mu.Lock()
-			served = slices.DeleteFunc(served, func(t time.Time) bool { return time.Since(t) > within })
-			full := len(served) == n
-			if !full {
-				served = append(served, time.Now())
-			}
+			refuse := tooMany()
 			mu.Unlock()
-			if full {
+			if refuse {
 				w.Fire()
 				return nil, &mcp.Error{Code: -32000, Message: why}
 			}

@@ -86,7 +86,7 @@ func TestVariationsPassEveryCheckUnderConditions(t *testing.T) {
 				t.Parallel()
 				skip := slices.Concat(expensive, []string{"time"})
 				if !v.Config.Loop && !v.Config.Host {
-					skip = append(skip, without(when.Name, limited.In[0])...)
+					skip = append(skip, without(t, when.Name, limited.In[0])...)
 				}
 				passes(t, &limited, slices.Concat(v.Cases, conditional), skip)
 			})
@@ -96,9 +96,12 @@ func TestVariationsPassEveryCheckUnderConditions(t *testing.T) {
 
 // without returns the cases in which the condition does not hold, but for one. What is limited to the condition occurs
 // in none of them.
-func without(condition string, r server.Revision) (ids []string) {
-	run, _ := learned.LoadOrStore(r, sync.OnceValue(func() map[string]play.Conditions { return learn(r) }))
-	found := run.(func() map[string]play.Conditions)()
+func without(t *testing.T, condition string, r server.Revision) (ids []string) {
+	learn, _ := learned.LoadOrStore(r, sync.OnceValues(func() (map[string]play.Conditions, error) {
+		return (&play.Setting{Revision: r}).Learn(context.Background(), nil, expensive)
+	}))
+	found, err := learn.(func() (map[string]play.Conditions, error))()
+	require.NoError(t, err)
 	for _, s := range conformance.Scenarios() {
 		ids = append(ids, slices.DeleteFunc(slices.Clone(s.Cases), func(id string) bool {
 			return found[id][condition] || id == conditional[0]
@@ -108,19 +111,6 @@ func without(condition string, r server.Revision) (ids []string) {
 }
 
 var learned sync.Map // by revision: a function that returns which conditions hold in which cases
-
-// learn lets a run of the reference tell which conditions hold in which cases.
-func learn(r server.Revision) map[string]play.Conditions {
-	var l play.Learner
-	setting, samples := play.Setting{Revision: r}, mutants.Condition{Holds: func(mutants.Facts) bool { return true }}
-	suite := setting.Suite(mutants.Client(setting.Config, l.Watch(mutants.Everything), samples, nil))
-	suite.Skip = expensive
-	_, traces, err := suite.Run(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	return l.ByCase(traces)
-}
 
 // Generated conversations have what no case has. Each variation plays 30 in all of its revisions, from its own seed.
 // A sample has every eighth variation with a few conversations.

@@ -3,14 +3,13 @@ package balance
 import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 )
 
-// Markers are words in the parts that a careless converter drops, by case.
+// Markers are words in the parts that a careless converter drops, by the case that sends them first.
 var Markers = map[string]string{
 	"balance/result-for-nothing": "eighteen degrees", "balance/result-for-another": "nine degrees",
-	"balance/result-for-nothing-after-failure": "eighteen degrees",
-	"balance/user-calls":                       "Reykjavik", "balance/user-calls-after-failure": "Reykjavik",
-	"balance/assistant-answers": "twelve degrees", "balance/assistant-answers-after-failure": "twelve degrees",
+	"balance/user-calls": "Reykjavik", "balance/assistant-answers": "twelve degrees",
 }
 
 // NotDropped is exported for the tests, which are in a package of their own.
@@ -22,7 +21,7 @@ var NotDropped = check.Check{
 	Cause: "the converter skips tool uses and results that it does not expect: under another role, or without the other",
 	Fix:   "Return an error (-32602) for a block that has no place in the provider's format.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r, marker, expected := e.Rounds[0], Markers[e.Case.ID], check.Expected[check.Refusal](e)
+		r, marker, expected := e.Rounds[0], Markers[story.Plain(e.Case.ID)], check.Expected[check.Refusal](e)
 		if len(r.Answers) == 0 && e.Revision.Modern() {
 			if v := check.UnsettledSince(e, r.Asked); v != nil {
 				return *v

@@ -21,8 +21,6 @@ func longText(size int) string {
 var long, shorter = atLength(1 << 20), atLength(100 << 10)
 
 // atLength is the case long with an answer of so many bytes.
-//
-//go:noinline
 func atLength(answer int) harness.Case {
 	return harness.Case{
 		ID: "basic/long",

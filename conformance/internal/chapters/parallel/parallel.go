@@ -39,12 +39,7 @@ func weather(id string, results story.Results, cities ...string) harness.Case {
 	return harness.Case{
 		ID: "parallel/" + id,
 		Handler: func(s *server.Session) (any, error) {
-			ask := s.Ask("What is the weather like there?", story.GetWeather)
-			first, err := s.Sample(ask)
-			if err != nil {
-				return nil, err
-			}
-			return s.Sample(ask.After(first, results))
+			return story.TwoRounds(s, s.Ask("What is the weather like there?", story.GetWeather), results)
 		},
 		Script: func(string) []*llm.Rule {
 			return []*llm.Rule{

@@ -34,12 +34,8 @@ var setAlarm = server.Tool{Name: "set_alarm", Description: "Sets an alarm", Inpu
 var alike = func() harness.Case {
 	c := weather("alike", nil)
 	c.Handler = func(s *server.Session) (any, error) {
-		ask := s.Ask("Wake me at six & seven.", setAlarm)
-		first, err := s.Sample(ask)
-		if err != nil {
-			return nil, err
-		}
-		return s.Sample(ask.After(first, story.Texts("set", "set again", "set once more")))
+		return story.TwoRounds(s, s.Ask("Wake me at six & seven.", setAlarm),
+			story.Texts("set", "set again", "set once more"))
 	}
 	c.Script = func(string) []*llm.Rule {
 		six := llm.Call(setAlarm.Name, `{"Wake-Up":{"In-Hours":6,"Sound":"<beep>"}}`)

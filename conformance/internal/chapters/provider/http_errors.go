@@ -39,12 +39,7 @@ func withResults() harness.Case {
 		llm.When(llm.ToolResults(0)).Reply(story.Calls([]string{"Oslo"})...), llm.When().Fail(&forbidden))
 	c.Revisions = check.WithTools
 	c.Handler = func(s *server.Session) (any, error) {
-		ask := s.Ask("When does the bridge open?", story.GetWeather)
-		first, err := s.Sample(ask)
-		if err != nil {
-			return nil, err
-		}
-		return s.Sample(ask.After(first, story.Texts("too windy for now")))
+		return story.TwoRounds(s, s.Ask("When does the bridge open?", story.GetWeather), story.Texts("too windy for now"))
 	}
 	return c
 }

@@ -25,17 +25,12 @@ var oddNames = usesDotted(server.Tool{Name: "weather-now", InputSchema: Dotted.I
 // dottedName is the same with the first tool alone.
 var dottedName = usesDotted()
 
-//go:noinline
 func usesDotted(others ...server.Tool) harness.Case {
 	return harness.Case{
 		ID: "tool-use/odd-names",
 		Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask("How is the weather in Oslo right now?", append([]server.Tool{Dotted}, others...)...)
-			first, err := s.Sample(ask)
-			if err != nil {
-				return nil, err
-			}
-			return s.Sample(ask.After(first, story.Texts("windy")))
+			return story.TwoRounds(s, ask, story.Texts("windy"))
 		},
 		Script: func(string) []*llm.Rule {
 			return []*llm.Rule{

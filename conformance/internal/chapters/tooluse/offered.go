@@ -29,7 +29,6 @@ var (
 	manyTools      = usesLast("tool-use/many-tools", 60, &server.ToolChoice{Mode: dialect.ChoiceRequired})
 )
 
-//go:noinline
 func usesLast(id string, n int, choice *server.ToolChoice) harness.Case {
 	offered := Numbered(n)
 	offered[n-1].Description += ". " + strings.Repeat("Ask for the number first. ", 12) + "Then use it."

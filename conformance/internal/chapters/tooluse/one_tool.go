@@ -23,12 +23,8 @@ func books(id string, booking ToolUse) harness.Case {
 	return harness.Case{
 		ID: id,
 		Handler: func(s *server.Session) (any, error) {
-			ask := s.Ask(question, story.BookFlight, story.ListAirports)
-			first, err := s.Sample(ask)
-			if err != nil {
-				return nil, err
-			}
-			return s.Sample(ask.After(first, story.Texts("booked as flight seventeen")))
+			return story.TwoRounds(s, s.Ask(question, story.BookFlight, story.ListAirports),
+				story.Texts("booked as flight seventeen"))
 		},
 		Script: func(string) []*llm.Rule {
 			return []*llm.Rule{

@@ -48,45 +48,30 @@ const told = `[
 // The server tells of a conversation that this client has not seen, as if it had been with another one.
 var retold = story.Once("tool-use/retold", func(s *server.Session) any {
 	ask := s.Ask("So, which train is it?", planTrip, story.GetWeather)
-	var history []server.SamplingMessage
-	if err := json.Unmarshal([]byte(told), &history); err != nil {
-		panic(err)
-	}
-	ask.Messages = append(history, ask.Messages...)
+	ask.Messages = append(story.Messages(told), ask.Messages...)
 	return ask
 }, llm.When().Reply(llm.Text("The one at nine.")))
 
-// plainHistories have tool uses and results in forms that the schema allows and few models and servers write.
-var plainHistories = map[string]string{
-	"bare-blocks": `[
+// Histories with tool uses and results in forms that the schema allows and few models and servers write.
+var (
+	bareBlocks = plainHistory("bare-blocks", `[
 		{"role":"assistant","content":{"type":"tool_use","id":"bare-1","name":"get_weather","input":{"city":"Oslo"}}},
 		{"role":"user","content":{"type":"tool_result","toolUseId":"bare-1","content":[
-			{"type":"text","text":"seven degrees in Oslo"}]}}]`,
-	"empty-result": `[
+			{"type":"text","text":"seven degrees in Oslo"}]}}]`)
+	emptyResult = plainHistory("empty-result", `[
 		{"role":"assistant","content":[{"type":"tool_use","id":"bare-1","name":"get_weather","input":{"city":"Oslo"}}]},
-		{"role":"user","content":[{"type":"tool_result","toolUseId":"bare-1","content":[]}]}]`,
-	"text-behind": `[
+		{"role":"user","content":[{"type":"tool_result","toolUseId":"bare-1","content":[]}]}]`)
+	textBehind = plainHistory("text-behind", `[
 		{"role":"assistant","content":[{"type":"tool_use","id":"bare-1","name":"get_weather","input":{"city":"Oslo"}},
 			{"type":"text","text":"It will not take long."}]},
 		{"role":"user","content":[{"type":"tool_result","toolUseId":"bare-1","content":[
-			{"type":"text","text":"seven degrees in Oslo"}]}]}]`,
-}
-
-var (
-	bareBlocks  = plainHistory("bare-blocks")
-	emptyResult = plainHistory("empty-result")
-	textBehind  = plainHistory("text-behind")
+			{"type":"text","text":"seven degrees in Oslo"}]}]}]`)
 )
 
-//go:noinline
-func plainHistory(name string) harness.Case {
+func plainHistory(name, history string) harness.Case {
 	return story.Once("tool-use/"+name, func(s *server.Session) any {
 		ask := s.Ask("Is it warm in Oslo?", story.GetWeather)
-		var history []server.SamplingMessage
-		if err := json.Unmarshal([]byte(plainHistories[name]), &history); err != nil {
-			panic(err)
-		}
-		ask.Messages = append(ask.Messages, history...)
+		ask.Messages = append(ask.Messages, story.Messages(history)...)
 		return ask
 	}, llm.When().Reply(llm.Text("It is not.")))
 }
