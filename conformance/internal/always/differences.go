@@ -2,6 +2,8 @@ package always
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
@@ -16,6 +18,8 @@ type kind struct {
 	statements []string
 	// warns is true if a correct client may do so, and should not.
 	warns bool
+	// shownBy is the case that shows it in each run; "" if every case does.
+	shownBy string
 }
 
 func newKind(id, cause, fix string, statements ...string) *kind {
@@ -42,12 +46,21 @@ func (d *difference) at(sent, given string) *difference {
 	return d
 }
 
+// orBroken returns the difference, of the kind k if what was found has what decoders put in place of bytes that are not
+// UTF-8, and what was expected has not.
+func (d *difference) orBroken(k *kind) *difference {
+	if strings.ContainsRune(d.got, utf8.RuneError) && !strings.ContainsRune(d.want, utf8.RuneError) {
+		d.kind = k
+	}
+	return d
+}
+
 // explain adds to a verdict what is known of the kind.
 func (k *kind) explain(v check.Verdict) check.Verdict {
 	if k.warns {
 		v.Kind = check.Warn("").Kind
 	}
-	return v.Differs(k.id, k.cause, k.fix, k.statements)
+	return v.Differs(k.id, k.cause, k.fix, k.statements).ShownBy(k.shownBy)
 }
 
 // findings are the verdicts on a case, one for each kind of difference.
@@ -139,8 +152,9 @@ var (
 		messageSchema...)
 	changedText = newKind("changed-text", "texts are trimmed, cut, or encoded anew",
 		"Pass each text on unchanged. The client's own words belong before or around it.")
-	brokenText = newKind("broken-characters", "the bytes of the server's stream are decoded in pieces that cut characters",
-		"Decode a message as UTF-8 once all its bytes are there.")
+	brokenText = &kind{id: "broken-characters", shownBy: "transport/events",
+		cause: "the bytes of the server's stream are decoded in pieces that cut characters",
+		fix:   "Decode a message as UTF-8 once all its bytes are there."}
 	extraText = newKind("extra-text", "the client puts messages of its own into the history, or sends one twice",
 		"Put the client's own messages before the conversation. Send each message of the server once.", oneRequest)
 	foreignText = newKind(

@@ -40,7 +40,7 @@ func compare(sent, given *dialect.Request) []*difference {
 	}
 	all = slices.DeleteFunc(all, func(d *difference) bool { return d == nil })
 	for i := range all {
-		all[i] = c.orMoved(all[i])
+		all[i] = c.orMoved(all[i]).orBroken(brokenText)
 	}
 	if len(all) == 0 {
 		return some(c.rounded)

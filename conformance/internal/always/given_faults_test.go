@@ -185,6 +185,16 @@ var faults = []given{
 			`unknown place`,
 			`13 °C`,
 		}},
+	{name: "a character of a result is cut by a decoder", kind: "broken-characters", path: `messages[3].content`,
+		dialect: chat, edits: edits{
+			`13 °C`,
+			"13 \ufffd\ufffdC",
+		}},
+	{name: "a character of a result's second text is cut by a decoder", kind: "broken-characters", params: twoTexts,
+		path: "found \"A second text, which says it of K\ufffdln.\"", dialect: chat, edits: edits{
+			`of Köln.`,
+			"of K\ufffdln.",
+		}},
 	{name: "a result is continued", kind: "changed-result", path: `messages[3].content`, dialect: chat, edits: edits{
 		`13 °C`,
 		`13 °C and sunny`,

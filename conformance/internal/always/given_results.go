@@ -53,7 +53,7 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 	texts, parts := c.partsOf(w)
 	given := renderingOf(g)
 	if part, ok := given.faithful(w, texts, parts, c.form.Native); !ok {
-		says := dialect.PlainText(g.Content)
+		says := from(dialect.PlainText(g.Content), part)
 		place := g.Path
 		if len(g.Content) > 0 {
 			place = cmp.Or(g.Content[0].Path, place)
@@ -65,6 +65,12 @@ func (c *comparison) compareResult(w, g *item, turn *turn) *difference {
 		return c.otherName(w, g)
 	}
 	return c.compareError(w, g, turn, given, texts)
+}
+
+// from returns the text from where it first begins as part does; the whole text if it does not.
+func from(text, part string) string {
+	const beginning = 16 // bytes
+	return text[max(0, strings.Index(text, part[:min(beginning, len(part))])):]
 }
 
 // namesOther reports whether a result is given under the name of another tool, or of none.

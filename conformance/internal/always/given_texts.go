@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -178,20 +177,12 @@ func unmatched(sent, given []item) *difference {
 			return lostText.found(describe(w)+" once more", "none").at(w.Path, g.Path)
 		}
 		k := changedText
-		switch {
-		case breaksCharacters(w.Text, g.Text):
-			k = brokenText
-		case len(given) < len(sent) && !isThere:
+		if len(given) < len(sent) && !isThere {
 			k = lostText
 		}
 		return k.found("the text "+quote(w.Text, g.Text), quote(g.Text, w.Text)).at(w.Path, g.Path)
 	}
 	return extraText.found("no text", describe(&given[0])).at("", given[0].Path)
-}
-
-// breaksCharacters reports whether a text has what decoders put in place of bytes that are not UTF-8, and want has not.
-func breaksCharacters(want, got string) bool {
-	return strings.ContainsRune(got, utf8.RuneError) && !strings.ContainsRune(want, utf8.RuneError)
 }
 
 func (c *comparison) cannotTake(t dialect.BlockType) bool {

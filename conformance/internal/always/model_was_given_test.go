@@ -40,6 +40,13 @@ const weatherTalk = `{"maxTokens":100,"systemPrompt":"Be brief.","messages":[
  {"name":"stop","inputSchema":{"type":"object","properties":{}}}],"toolChoice":{"mode":"none"}}`
 
 // otherResults has results with other content than a text.
+const twoTexts = `{"maxTokens":100,"messages":[
+{"role":"user","content":{"type":"text","text":"What does it say?"}},
+{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},
+{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text","text":"It rains there now."},
+ {"type":"text","text":"A second text, which says it of Köln."}]}]}],
+"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
+
 const otherResults = `{"maxTokens":100,"messages":[
 {"role":"user","content":{"type":"text","text":"What do they say?"}},
 {"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}},

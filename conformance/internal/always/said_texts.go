@@ -91,8 +91,6 @@ func (c *rendering) otherText(want, found string) *difference {
 		return unsaidText.found(wanted, "no text").at("", path)
 	case want == "":
 		return addedText.found("without text", got).at("", path)
-	case breaksCharacters(want, found):
-		return saidBroken.found(wanted, got).at("", path)
 	}
 	return rewrittenText.found(wanted, got).at("", path)
 }

@@ -42,7 +42,7 @@ func serverWasGiven(ev *evidence.Case) check.Verdict {
 			}
 			compared++
 			if d := deviation(r, a, sources); d != nil {
-				found.add(d.kind, otherResult(d, a, sources[len(sources)-1]))
+				found.add(d.orBroken(saidBroken).kind, otherResult(d, a, sources[len(sources)-1]))
 			}
 		}
 	}

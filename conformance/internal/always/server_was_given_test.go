@@ -56,8 +56,8 @@ func TestResultsSayWhatTheModelSaid(t *testing.T) {
 	kinds := map[string]string{"a use lost": "lost-tool-use", "a use added": "extra-tool-use",
 		"another name": "changed-name", "another value": "changed-input", "ids swapped": "changed-id",
 		"the text lost": "lost-text", "a text added": "extra-text", "a trimmed text": "changed-text",
-		"a character in two pieces": "broken-characters",
-		"the text after the uses":   "changed-order", "another image": "changed-media",
+		"a character in two pieces": "broken-characters", "a cut character of the arguments": "broken-characters",
+		"the text after the uses": "changed-order", "another image": "changed-media",
 		"endTurn for toolUse":          "changed-stop-reason",
 		"a word of nobody for toolUse": "changed-stop-reason", "a rounded number": "rounded-number"}
 	reply := func(test func(string, steps, ...string) tracetest.Test, name, said, result string,
@@ -97,6 +97,7 @@ func TestResultsSayWhatTheModelSaid(t *testing.T) {
 		changed("one id for two", `"id":"b"`, `"id":"a"`, `content[2].id "b" as the model said, found "a"`),
 		changed("a trimmed text", "see. ", "see.", `content[0].text "Let me see. " as the model said, found "Let me see."`),
 		reply(fails, "a character in two pieces", whole, strings.Replace(whole, "°", "\ufffd\ufffd", 1), "18\ufffd\ufffdC"),
+		changed("a cut character of the arguments", "London", "L\ufffdndon", "\"L\ufffdndon\""),
 		changed("a word of nobody for toolUse", `"toolUse"`, `"done"`, `stopReason toolUse as the model said, found "done"`),
 		reply(passes, "the provider's word for toolUse", both, strings.Replace(both, `"toolUse"`, `"tool_calls"`, 1)),
 		changed("endTurn for toolUse", "toolUse", "endTurn", "stopReason toolUse as the model said, found endTurn"),

@@ -183,10 +183,14 @@ func (v *caseVerdict) played() string {
 	return ""
 }
 
-// size is the number of the case's sampling requests. The barrier is last: no run can play it alone.
+// size is the number of the case's sampling requests. The barrier is last: no run can play it alone. Before it are the
+// cases that show the verdict by chance.
 func (v *caseVerdict) size() int {
 	if v.on.Case.ID == harness.BarrierID {
 		return math.MaxInt
+	}
+	if by := v.Details().shownBy; by != "" && by != v.on.Case.ID {
+		return math.MaxInt/2 + len(v.on.Rounds)
 	}
 	return len(v.on.Rounds)
 }

@@ -1,12 +1,14 @@
 package check
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -54,4 +56,20 @@ func TestAFindingBehindWhatBrokeTheClientNamesBothCases(t *testing.T) {
 	require.Equal(t, "basic/b", got.Case)
 	got = fold("always", &Check{ID: "given"}, report.Must, server.V20251125, []caseVerdict{on(trace.Case{ID: "basic/c"})})
 	require.Empty(t, got.Together)
+}
+
+func TestWhatDependsOnChanceIsReproducedWhereItAlwaysShows(t *testing.T) {
+	session := &evidence.Session{Trace: &trace.Trace{}}
+	on := func(caseID string, rounds int) caseVerdict {
+		return caseVerdict{on: &evidence.Case{Case: trace.Case{ID: caseID}, Session: session,
+			Rounds: slices.Repeat([]*evidence.Round{{}}, rounds)},
+			Verdict: Verdict{Kind: report.Fail}.ShownBy("transport/events")}
+	}
+	reproduced := func(verdicts ...caseVerdict) string {
+		got := fold("always", &Check{ID: "given"}, report.Must, server.V20251125, verdicts)
+		return got.Case
+	}
+	require.Equal(t, "transport/events", reproduced(on("basic/long", 1), on("transport/events", 8), on("basic/a", 2)))
+	require.Equal(t, "basic/long", reproduced(on("basic/a", 2), on("basic/long", 1)))
+	require.Equal(t, "basic/a", reproduced(on(harness.BarrierID, 0), on("basic/a", 2)))
 }

@@ -33,6 +33,7 @@ type Details struct {
 
 	unasked bool    // there is nothing to judge because the model was not asked
 	advice  *advice // nil for that of the check
+	shownBy string  // the case that shows it in each run; "" for every case
 }
 
 // advice replaces what the check says about a failure, if the evidence tells more.
@@ -187,6 +188,11 @@ func (v Verdict) Differs(kind, cause, fix string, statements []string) Verdict {
 
 // In names the case that reproduces a verdict on a session or a run.
 func (v Verdict) In(caseID string) Verdict { return v.with(func(d *Details) { d.Case = caseID }) }
+
+// ShownBy names the case that shows it in each run. In others, it depends on chance.
+func (v Verdict) ShownBy(caseID string) Verdict {
+	return v.with(func(d *Details) { d.shownBy = caseID })
+}
 
 // Together names the cases that show it only in one session.
 func (v Verdict) Together(cases ...string) Verdict {

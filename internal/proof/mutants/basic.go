@@ -1,7 +1,10 @@
 package mutants
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -195,6 +198,7 @@ var basicEdits = edits{
 	}),
 	"remembers":           remembers,
 	"first-system-prompt": firstSystemPrompt,
+	"decodes-model-apart": just(Edit{Model: decodedApart}),
 }
 
 func errorIs(failed object) func(object) {
@@ -267,4 +271,30 @@ func editHints(f func([]any) []any) func(object) {
 func isArrayOfOne(content any) bool {
 	blocks, ok := content.([]any)
 	return ok && len(blocks) == 1 && len(ofType(content, "text")) == 1
+}
+
+// decodedApart decodes the bytes of each short read as UTF-8, without those before and after them.
+func decodedApart(w *Wire, next http.RoundTripper) http.RoundTripper {
+	return replies(next, func(body io.ReadCloser) io.ReadCloser { return &apart{ReadCloser: body, fire: w.Fire} })
+}
+
+type apart struct {
+	io.ReadCloser
+	fire  func()
+	ready []byte
+}
+
+func (a *apart) Read(b []byte) (int, error) {
+	for len(a.ready) == 0 {
+		n, err := a.ReadCloser.Read(b[:min(len(b), 7)])
+		if n == 0 && err != nil {
+			return 0, err
+		}
+		if a.ready = bytes.ToValidUTF8(b[:n], []byte("\uFFFD")); len(a.ready) != n {
+			a.fire()
+		}
+	}
+	n := copy(b, a.ready)
+	a.ready = a.ready[n:]
+	return n, nil
 }

@@ -128,7 +128,8 @@ var transportEdits = edits{
 		value, isData := bytes.CutPrefix(line, []byte("data:"))
 		return line, !isData || bytes.HasPrefix(value, []byte(" "))
 	}}),
-	"lines-end-in-lf": just(Edit{OnlyLF: true}),
+	"lines-end-in-lf":      just(Edit{OnlyLF: true}),
+	"decodes-server-apart": just(Edit{Server: decodedApart}),
 	"keeps-the-mark": just(Edit{Line: func(line []byte) ([]byte, bool) {
 		if bytes.HasPrefix(line, []byte(byteOrderMark)) {
 			return append([]byte(byteOrderMark), line...), true // the client ignores one
