@@ -2,6 +2,8 @@ package chapters_test
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	frames "github.com/mcp-conform/mcp-conform/internal/malformed"
 )
 
 var malformedCatalogue = check.Catalogue{malformed.Scenario}
@@ -89,6 +92,18 @@ func TestAClientSurvivesAMalformedRequest(t *testing.T) {
 			"a request in which messages[0] is wrong (missing property 'role')",
 		),
 	)
+	for name, says := range map[string]string{
+		"corpus-08": "survive a request in which maxTokens is 1e400, which the schema allows: it panicked",
+		"corpus-09": "survive a request in which messages[1] is null: it panicked",
+	} {
+		malformedJudges(t, "survives", name, fails("it crashes of what was generated", func(s *session) {
+			n, err := strconv.Atoi(strings.TrimPrefix(name, "corpus-"))
+			require.NoError(t, err)
+			f := frames.Generate(string(server.V20251125), malformed.CorpusSeed, n-1)
+			s.Asks(tracetest.Asking("Are you there?")).Answers(tracetest.Saying("Yes."))
+			s.Asks(malformed.Addressed(f.Params, name)).OnPurpose().Ends(trace.Process{Panic: "nil pointer"})
+		}, says))
+	}
 	malformedJudges(t, "answered", id,
 		legacy(passes("it refuses", malformedRefused)),
 		legacy(fails("no response", malformedIgnored, "response to "+noRole)),

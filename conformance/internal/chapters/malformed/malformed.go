@@ -75,11 +75,17 @@ func corpus() []harness.Case {
 
 // Generated is the case of the nth frame of a seed, from 0.
 func Generated(name string, seed int64, n int) harness.Case {
-	return HostileCase(name, func(s *server.Session) (json.RawMessage, bool, error) {
-		f := malformed.Generate(string(s.Revision()), seed, n)
+	frame := func(r server.Revision) malformed.Frame { return malformed.Generate(string(r), seed, n) }
+	c := HostileCase(name, func(s *server.Session) (json.RawMessage, bool, error) {
+		f := frame(s.Revision())
 		return Addressed(f.Params, name), f.Tools, nil
 	})
+	c.Expect = frameOf(frame)
+	return c
 }
+
+// frameOf returns the generated frame of a case, as its Expect.
+type frameOf func(server.Revision) malformed.Frame
 
 // Addressed returns the params with the conversation of the case in place of the frame's placeholder.
 func Addressed(params json.RawMessage, name string) json.RawMessage {

@@ -1,9 +1,11 @@
 package malformed
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -14,15 +16,27 @@ import (
 // wrongRequest is the round of the wrong request: the second of its case.
 func wrongRequest(e *evidence.Case) *evidence.Round { return e.Rounds[1] }
 
-// expected returns what is wrong with the request of a case. Of one from a seed or a file, the schema tells.
+// expected returns what is wrong with the request of a case. Of one from another seed or a file, the schema tells.
 func expected(e *evidence.Case) check.Refusal {
 	if f, ok := e.Expect.(check.Refusal); ok {
 		return f
 	}
 	f := check.Refusal{What: "an unusual request that the schema allows", Index: 1}
 	var wrong *schema.Error
-	if errors.As(schema.Validate(string(e.Revision), schema.CreateMessageRequestParams, wrongRequest(e).Raw), &wrong) {
+	raw := wrongRequest(e).Raw
+	invalid := errors.As(schema.Validate(string(e.Revision), schema.CreateMessageRequestParams, raw), &wrong)
+	if invalid {
 		f.What, f.Path = "a request in which "+cmp.Or(wrong.Path, "params")+" is wrong ("+wrong.Message+")", wrong.Path
+	}
+	if generated, ok := e.Expect.(frameOf); ok {
+		_, name, _ := strings.Cut(e.Case.ID, "/")
+		if frame := generated(e.Revision); bytes.Equal(Addressed(frame.Params, name), raw) {
+			f.What = "a request in which " + frame.Broken
+			f.Path, _, _ = strings.Cut(frame.Broken, " ")
+			if !invalid {
+				f.What += ", which the schema allows"
+			}
+		}
 	}
 	return f
 }
