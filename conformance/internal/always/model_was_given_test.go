@@ -43,7 +43,7 @@ const weatherTalk = `{"maxTokens":100,"systemPrompt":"Be brief.","messages":[
 const twoTexts = `{"maxTokens":100,"messages":[
 {"role":"user","content":{"type":"text","text":"What does it say?"}},
 {"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},
-{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text","text":"It rains there now."},
+{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[{"type":"text","text":"It rains there."},
  {"type":"text","text":"A second text, which says it of Köln."}]}]}],
 "tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
 
