@@ -2,6 +2,7 @@ package chapters_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -303,6 +304,15 @@ func TestHowTheClientEnds(t *testing.T) {
 	waits.Ends(trace.Process{Deadline: true, Unfinished: true})
 	require.Contains(t, waits.Result("client/ends-cleanly").Message, "the client needs more time, or a shorter limit of "+
 		"its own: it ended its call for basic/question after 30s: set a limit such as")
+	crashed := questionOf(t, server.V20251125)
+	tracetest.Right(crashed)
+	crashed.Ends(trace.Process{ExitCode: 3})
+	both, err := judge.Traces(clientCatalogue, []*trace.Trace{waits.Trace, crashed.Trace}, nil)
+	require.NoError(t, err)
+	at := slices.IndexFunc(both.Results, func(r report.Result) bool { return r.ID() == "client/ends-cleanly" })
+	require.Equal(t, report.Fail, both.Results[at].Verdict)
+	require.Regexp(t, "^"+badly+"it exited with status 3.*; in another session the client needs more time, or a shorter "+
+		"limit of its own: it ended its call for basic/question after 30s", both.Results[at].Message)
 	for calls, verdict := range map[int]report.Verdict{2: report.NotObserved, 3: report.Fail} {
 		ignores := questionOf(t, server.V20251125)
 		for i := range calls {

@@ -45,6 +45,11 @@ func TestAClientAcceptsPlainJSON(t *testing.T) {
 	transportRun(t, "plain", tracetest.InB, []transportTest{
 		{"accepts-json", "a retry", report.Pass, "", []step{fish, answered, barrier}},
 		{"accepts-json", "no retry", report.Fail, "expected a retry", []step{fish, barrier}},
+		{"accepts-json", "a failed call in place of a retry", report.Fail,
+			"failed call: no response to request 1",
+			[]step{fish, reports("failed"), barrier}},
+		{"accepts-json", "a failed call after a retry", report.Fail, "reports a failed call",
+			[]step{fish, answered, reports("failed"), barrier}},
 		{"accepts-json", "a refused retry", report.NotObserved, "HTTP 400", []step{fish, answered, turnedDown}},
 	})
 }

@@ -235,7 +235,11 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 			bad[0].Ending(),
 		)
 	case bad != nil:
-		return endsBadly(bad, len(sessions))
+		v := endsBadly(bad, len(sessions))
+		if all.slow != nil {
+			v.Message += "; in another session " + needsTime(all.slow).Message
+		}
+		return v
 	case stopped != nil:
 		return *stopped
 	case all.slow != nil:

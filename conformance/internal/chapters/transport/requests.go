@@ -72,12 +72,16 @@ var acceptsJSON = check.Check{
 	Fix:        "Read the Content-Type of each response: application/json is one message, text/event-stream a stream.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		response := *plainResponse(e)
-		if e.ReportedOutcome() == harness.Failed {
-			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call").At(response)
-		}
+		var why evidence.Why
+		failed := e.ReportedOutcome() == harness.Failed
 		if e.Revision.Modern() && len(e.Rounds) > 0 && len(e.Rounds[0].Answers) == 0 {
-			return check.UnsettledSince(e, response).
-				Or(check.Missing("expected a retry after a plain JSON result that asks for input, found none").At(response))
+			if why = e.WhyNoResult(1); !failed {
+				return check.UnsettledSince(e, response).
+					Or(check.Missing("expected a retry after a plain JSON result that asks for input, found none%s", why).At(response))
+			}
+		}
+		if failed {
+			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call%s", why).At(response)
 		}
 		return check.Survived(e, response, "the client did not go on after a plain JSON response").
 			Or(check.Pass("the client accepted a plain JSON response"))
