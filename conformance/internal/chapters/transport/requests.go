@@ -81,7 +81,8 @@ var acceptsJSON = check.Check{
 			}
 		}
 		if failed {
-			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call%s", why).At(response)
+			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call%s",
+				why).At(response)
 		}
 		return check.Survived(e, response, "the client did not go on after a plain JSON response").
 			Or(check.Pass("the client accepted a plain JSON response"))
