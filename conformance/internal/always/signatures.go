@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // anySignature is what Gemini accepts as signature of a call that another model made
@@ -94,11 +95,16 @@ func unsigned(x *evidence.Exchange, call dialect.Block) *check.Verdict {
 	signed := func(signature string) bool {
 		return slices.ContainsFunc(restated, func(use dialect.Block) bool { return use.Signature == signature })
 	}
-	if signed(call.Signature) {
-		return nil
-	}
+	own := slices.DeleteFunc(slices.Clone(restated), func(use dialect.Block) bool {
+		return use.Name != call.Name || !jsonvalue.Same(use.Input, call.Input)
+	})
+	isItsOwn := func(use dialect.Block) bool { return use.Signature == call.Signature }
 	judge, found := check.Fail, "it without"
 	switch {
+	case signed(call.Signature) && (len(own) == 0 || slices.ContainsFunc(own, isItsOwn)):
+		return nil
+	case signed(call.Signature):
+		found = "another call with it"
 	case signed(anySignature) || signed(anySignatureBytes):
 		judge, found = check.Warn, "a placeholder"
 	case !slices.ContainsFunc(restated, func(use dialect.Block) bool { return use.Name == call.Name }):

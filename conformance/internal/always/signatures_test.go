@@ -21,6 +21,7 @@ func TestThoughtSignaturesReachTheModelAgain(t *testing.T) {
 	}
 	const gone = `,"gone":true`
 	const signed = `,"thoughtSignature":"c2VhbA=="`
+	const elsewhere = `},{"functionCall":{"args":{"at":1},"id":"b","name":"stop"}` + signed
 	// turns is a loop of two rounds, in which the model signs its call as given, and gets the call with what is given.
 	turns := func(says, history, gets string) steps {
 		return func(s *session) {
@@ -42,6 +43,7 @@ func TestThoughtSignaturesReachTheModelAgain(t *testing.T) {
 	tests := []tracetest.Test{
 		passes("the same", turns(signed, history, signed)),
 		fails("lost", turns(signed, history, ""), "stop with its signature, found it without"),
+		fails("at another call", turns(signed, history, elsewhere), "found another call with it"),
 		fails("changed", turns(signed, history, `,"thoughtSignature":"c2VhbB=="`), "found it without"),
 		warns("a placeholder", turns(signed, history, `,"thoughtSignature":"skip_thought_signature_validator"`),
 			"found a placeholder"),

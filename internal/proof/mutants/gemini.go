@@ -33,6 +33,20 @@ var geminiEdits = edits{
 		return chunks
 	}),
 	"gemini-forgets-seals": request(eachPart(unset("thoughtSignature"))),
+	"gemini-seals-by-name": request(func(body object) {
+		seals := map[string]any{}
+		name := func(part object) string { return text(member(part, "functionCall"), "name") }
+		eachPart(func(part object) {
+			if seal := part["thoughtSignature"]; seal != nil && name(part) != "" {
+				seals[name(part)] = seal
+			}
+		})(body)
+		eachPart(func(part object) {
+			if seal := seals[name(part)]; seal != nil && part["thoughtSignature"] != nil {
+				part["thoughtSignature"] = seal
+			}
+		})(body)
+	}),
 	"gemini-own-schemas": request(func(body object) {
 		eachItem(body["tools"], func(tool object) {
 			eachItem(tool["functionDeclarations"], func(function object) {
