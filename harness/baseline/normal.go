@@ -74,11 +74,12 @@ func normalStep(message string) string {
 	return text
 }
 
-// forms returns the normal forms of the messages of all cases that fail like the result, in order and each once.
+// forms returns the normal forms of the messages of all cases that fail like the result, and not by chance, in order and
+// each once.
 func forms(r *report.Result) []string {
 	all := []string{Normal(r.Message)}
 	for _, c := range r.Cases {
-		if needsEntry(r, c) {
+		if needsEntry(r, c) && !c.Chance {
 			all = append(all, Normal(c.Message))
 		}
 	}

@@ -38,12 +38,25 @@ func needsEntry(r *report.Result, c report.CaseResult) bool {
 	return c.Verdict == r.Verdict || r.Verdict == report.Fail && c.Verdict == report.Warn && c.Difference != ""
 }
 
-// failures are the cases that an entry is about; none for a check that judges no cases.
+// anyCase stands for the cases that show a difference by chance.
+const anyCase = "*/*"
+
+// failures are the cases that an entry is about; none for a check that judges no cases. Those that show a difference by
+// chance count only if no case always shows it.
 func failures(r *report.Result) []failure {
-	var all []failure
+	var all, chance []failure
 	for _, c := range r.Cases {
-		if needsEntry(r, c) {
+		switch {
+		case !needsEntry(r, c):
+		case c.Chance:
+			chance = append(chance, failure{c.Difference, anyCase})
+		default:
 			all = append(all, failure{c.Difference, c.Case})
+		}
+	}
+	for _, f := range slices.Compact(chance) {
+		if !slices.ContainsFunc(all, func(a failure) bool { return a.kind == f.kind }) {
+			all = append(all, f)
 		}
 	}
 	return all

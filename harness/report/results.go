@@ -91,6 +91,9 @@ type CaseResult struct {
 	Message string  `json:"message"`
 	// Difference is the kind of difference; "" for none.
 	Difference string `json:"difference,omitempty"`
+	// Chance is true if chance decides whether this case shows the difference, as where a stream is cut does. Another case
+	// always shows it.
+	Chance bool `json:"chance,omitempty"`
 }
 
 // Finding is what a result says of one kind of difference. Its members are those of [Result].

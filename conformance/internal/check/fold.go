@@ -60,7 +60,7 @@ func fold(scenario string, c *Check, level report.Level, revision server.Revisio
 		kinds = append(kinds, v.Kind)
 		if v.listed(r.Cases) {
 			r.Cases = append(r.Cases, report.CaseResult{Case: v.on.Case.ID, Verdict: v.Kind, Message: v.Message,
-				Difference: v.difference()})
+				Difference: v.difference(), Chance: v.byChance()})
 		}
 		r.DurationMS = max(r.DurationMS, v.on.Took.Milliseconds())
 		addDialects(&r, v.on)
@@ -189,8 +189,14 @@ func (v *caseVerdict) size() int {
 	if v.on.Case.ID == harness.BarrierID {
 		return math.MaxInt
 	}
-	if by := v.Details().shownBy; by != "" && by != v.on.Case.ID {
+	if v.byChance() {
 		return math.MaxInt/2 + len(v.on.Rounds)
 	}
 	return len(v.on.Rounds)
+}
+
+// byChance reports whether the verdict is on another case than the one that shows it in each run.
+func (v *caseVerdict) byChance() bool {
+	by := v.Details().shownBy
+	return by != "" && by != v.on.Case.ID
 }

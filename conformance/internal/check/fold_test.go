@@ -67,6 +67,9 @@ func TestWhatDependsOnChanceIsReproducedWhereItAlwaysShows(t *testing.T) {
 	}
 	reproduced := func(verdicts ...caseVerdict) string {
 		got := fold("always", &Check{ID: "given"}, report.Must, server.V20251125, verdicts)
+		for _, c := range got.Cases {
+			require.Equal(t, c.Case != "transport/events", c.Chance)
+		}
 		return got.Case
 	}
 	require.Equal(t, "transport/events", reproduced(on("basic/long", 1), on("transport/events", 8), on("basic/a", 2)))
