@@ -74,8 +74,8 @@ func normalStep(message string) string {
 	return text
 }
 
-// forms returns the normal forms of the messages of all cases that fail like the result, and not by chance, in order and
-// each once.
+// forms returns the normal forms of the messages of all cases that fail like the result, in order and each once. Those
+// that fail by chance do not count.
 func forms(r *report.Result) []string {
 	all := []string{Normal(r.Message)}
 	for _, c := range r.Cases {

@@ -250,8 +250,9 @@ var (
 		"texts are trimmed or cut, or fragments of a stream are lost or decoded apart",
 		"Join the fragments of a text as bytes, and pass it on unchanged.",
 	)
-	saidBroken = newKind("broken-characters", "the bytes of the model's stream are decoded in pieces that cut characters",
-		"Decode an event as UTF-8 once all its bytes are there.")
+	saidBroken = &kind{id: "broken-characters", shownBy: "basic/long",
+		cause: "the bytes of the model's stream are decoded in pieces that cut characters",
+		fix:   "Decode an event as UTF-8 once all its bytes are there."}
 	toldThinking = newKind("extra-thinking", "the provider's reasoning is joined with the answer",
 		"Leave thinking out of the result. MCP has no block for it.")
 	exchangedOrder = newKind("changed-order", "texts and tool uses of a reply are collected apart",
