@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,22 +38,22 @@ func short(b *bytes.Buffer, rs *Results, o TextOptions) {
 			g.writeLine(b, o)
 		}
 	}
-	rare, folded := rarest(groups), []string{}
+	rest, folded := least(groups), map[Verdict][]string{}
 	for i, g := range groups {
 		switch r := g.first(); {
 		case r.Verdict == HarnessError:
 			b.WriteByte('\n')
 			Note(b, r, o)
-		case slices.Contains(rare, i):
-			folded = append(folded, r.Title())
+		case slices.Contains(rest, i):
+			folded[r.Verdict] = append(folded[r.Verdict], r.Title())
 		case r.Failed(false):
 			b.WriteByte('\n')
 			g.writeBlock(b, o)
 		}
 	}
-	if len(folded) > 0 {
-		fmt.Fprintf(b, "\n%s  %s\n", paint(signs[Fail], Fail, o),
-			wrapped(fmt.Sprintf("%d more, with -v: %s", len(folded), strings.Join(folded, ", ")), 6))
+	for _, v := range slices.Sorted(maps.Keys(folded)) {
+		fmt.Fprintf(b, "\n%s  %s\n", paint(signs[v], v, o),
+			wrapped(fmt.Sprintf("%d more, with -v: %s", len(folded[v]), strings.Join(folded[v], ", ")), 6))
 	}
 	var lines bytes.Buffer
 	for _, g := range groups {
@@ -70,16 +72,30 @@ func short(b *bytes.Buffer, rs *Results, o TextOptions) {
 	}
 }
 
-// rarest returns the indexes of the failures with the fewest cases, if there are more than a screen shows.
-func rarest(groups []group) []int {
+// least returns the indexes of the failures that matter least, if there are more than a screen shows: those that were
+// not seen, then those that break no MUST, and of equals those with the fewest cases.
+func least(groups []group) []int {
 	var failed []int
 	for i, g := range groups {
 		if g.first().Failed(false) {
 			failed = append(failed, i)
 		}
 	}
-	slices.SortStableFunc(failed, func(i, j int) int { return groups[j].caseCount() - groups[i].caseCount() })
+	slices.SortStableFunc(failed, func(i, j int) int {
+		return cmp.Or(groups[i].rank()-groups[j].rank(), groups[j].caseCount()-groups[i].caseCount())
+	})
 	return failed[min(len(failed), mostBlocks):]
+}
+
+// rank is smaller for a failure that matters more.
+func (g group) rank() int {
+	switch r := g.first(); {
+	case r.Verdict != Fail:
+		return 2
+	case r.Level != Must:
+		return 1
+	}
+	return 0
 }
 
 // caseCount is the number of cases that fail, in all revisions.

@@ -81,6 +81,24 @@ func TestEachKindOfDifferenceIsAFinding(t *testing.T) {
 	require.Contains(t, string(report.Text(rs, report.TextOptions{Verbose: true})), "kind-9")
 }
 
+func TestFailuresThatMatterLeastAreFoldedFirst(t *testing.T) {
+	secret := result("always/no-secret", "2025-11-25", report.Must, report.Fail, "found the key")
+	rs := &report.Results{Results: []report.Result{
+		result("a/unseen", "2025-11-25", report.Must, report.NotObserved, "not seen"),
+		result("a/robust", "2025-11-25", report.Robust, report.Fail, "slow"),
+	}}
+	rs.Results[0].Evidence = []report.Evidence{{Text: "x"}}
+	for i := range 9 {
+		r := result(fmt.Sprint("b/check-", i), "2025-11-25", report.Must, report.Fail, "many")
+		r.Cases = []report.CaseResult{{Case: "b/one", Verdict: report.Fail}, {Case: "b/two", Verdict: report.Fail}}
+		rs.Results = append(rs.Results, r)
+	}
+	rs.Results = append(rs.Results, secret)
+	text := string(report.Text(rs, report.TextOptions{}))
+	require.Contains(t, text, "FAIL  always/no-secret   2025-11-25\n      found the key\n")
+	require.Contains(t, text, "\nFAIL  1 more, with -v: a/robust\n\nNOT SEEN  1 more, with -v: a/unseen\n")
+}
+
 func TestOneCauseIsOneFinding(t *testing.T) {
 	root := result("always/model-was-given", "2025-11-25", report.Must, report.Fail, "expected 2 results, found 1")
 	root.Difference = "lost-result"

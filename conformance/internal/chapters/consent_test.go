@@ -3,6 +3,7 @@ package chapters_test
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/consent"
@@ -186,7 +187,16 @@ func TestBurstsAreCounted(t *testing.T) {
 			}
 		})
 	}
+	writes := func(line string) func(*session) {
+		return func(s *session) {
+			s.AsksAll(slices.Repeat([]any{river}, consent.BurstSize)...)
+			s.Ends(trace.Process{Stderr: line + "\n"})
+		}
+	}
+	const limit = "per-session limit of 25 reached"
 	consentJudges(t, "burst", "fifty",
+		modern(unsupported("the client wrote that it limits them", writes("No: "+limit), "a session: \"No: "+limit)),
+		modern(inapplicable("the client wrote nothing", writes(""), "none of 50")),
 		informs("all are answered", each(func(s *session, _ int) { s.Answers(tracetest.Saying(consent.Fruit)) }), "all 50"),
 		legacy(informs("some are refused",
 			upToTen(func(s *session) *session { return s.Refuses([]int{-32000, -32603}[s.Samples%2], "too many") }),

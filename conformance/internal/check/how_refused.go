@@ -42,7 +42,8 @@ func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
 }
 
 // Limited returns the verdict for a case with a request that the client refused because of a limit of its own for the
-// requests in a time or a session; nil for any other. It served some before, and did not ask the model.
+// requests in a time or a session; nil for any other. It did not ask the model, and it served some before, or had several
+// at once in 2026-07-28, where one refusal ends the call.
 func Limited(ev *evidence.Case) *Verdict {
 	for _, r := range ev.Rounds {
 		said := ""
@@ -55,9 +56,11 @@ func Limited(ev *evidence.Case) *Verdict {
 		case ev.Outcome.Error != nil:
 			said = ev.Outcome.Error.Message
 		}
-		if len(r.Model) == 0 && tooOften.MatchString(said) && ev.Session.Answers(func(other *evidence.Round) bool {
+		before := func(other *evidence.Round) bool {
 			return ev.Session.Order[other.Asked.Ref] < ev.Session.Order[r.Asked.Ref]
-		}) {
+		}
+		if len(r.Model) == 0 && tooOften.MatchString(said) &&
+			(ev.Session.Answers(before) || ev.Revision.Modern() && r != ev.Rounds[0]) {
 			return Instead(Unsupported("the client limits the requests in a time or a session: %q. Lift its limit for the "+
 				"run, as the cases follow each other at once", evidence.Clip(said)))
 		}
