@@ -2,6 +2,7 @@ package chapters_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,9 @@ type balanceRequest = server.CreateMessageParams
 // sending is the request with a history, and what follows it.
 func sending(h balance.History, then func(*session, *balanceRequest)) func(*session) {
 	return func(s *session) {
+		if h.Later {
+			s.Asks(tracetest.Asking("Are you there?")).Answers(tracetest.Saying("Yes."))
+		}
 		ask := tracetest.Asking("What is the weather like?", story.GetWeather)
 		ask.Messages = append(ask.Messages, h.Messages...)
 		then(s.Asks(ask).OnPurpose(), ask)
@@ -63,12 +67,17 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 		require.Equal(t, slices.Contains(named, kind.ID), kind.Statements()[0] == balance.CodeNamed, "%s names its code",
 			kind.ID)
 		for _, h := range kind.Histories {
+			refusesAll, first := sending(h, refusingEverything), `request 1: "no" (code -32602)`
+			if h.Later {
+				refusesAll = func(s *session) { s.Asks(tracetest.Asking("Are you there?")).Refuses(-32602, "no") }
+				first = "did not send sampling request 2: error response to " + first
+			}
 			balanceJudges(t, kind.ID, h.Name,
 				legacy(passes("the right error", sending(h, balanceRefusing(-32602)), h.Wrong+": error code -32602")),
 				legacy(warns("another error", sending(h, balanceRefusing(-32603)), "code -32602 for a history in which "+h.Wrong+
 					", found -32603")),
 				modern(passes("not fulfilled", sending(h, onlyBarrier), h.Wrong)),
-				legacy(unobserved("it refuses everything", sending(h, refusingEverything), `request 1: "no" (code -32602)`)),
+				legacy(unobserved("it refuses everything", refusesAll, first)),
 				native(warns("a result", sending(h, answering), h.Wrong+", found a result")),
 				declares(tracetest.SamplingOnly, inapplicable("tools are not declared",
 					func(s *session) { s.Marks(trace.MarkWithheld, "sampling.tools") }, "sampling.tools")),
@@ -100,6 +109,10 @@ func TestABlockOutOfPlaceIsNotDropped(t *testing.T) {
 				continue
 			}
 			marked = append(marked, h.Name)
+			noAnswer := tracetest.NoAnswer
+			if h.Later {
+				noAnswer = strings.ReplaceAll(noAnswer, "request 1", "request 2")
+			}
 			balanceJudges(t, "not-dropped", h.Name,
 				native(passes("it reaches the model", sending(h, answering), "reached the model")),
 				native(passes("it reaches the model, which refuses it", sending(h, prompting(refusedByModel)))),
@@ -116,7 +129,7 @@ func TestABlockOutOfPlaceIsNotDropped(t *testing.T) {
 				legacy(passes("it is refused", sending(h, balanceRefusing(-32603)), `"no" (code -32603)`)),
 				modern(passes("it is not fulfilled", sending(h, onlyBarrier), tracetest.NotFulfilled)),
 				modern(unsupported("a response may still come", sending(h, balanceNothing), "one could still have come")),
-				legacy(unobserved("no response", sending(h, onlyBarrier), tracetest.NoAnswer)),
+				legacy(unobserved("no response", sending(h, onlyBarrier), noAnswer)),
 				inapplicable("a result without a model request",
 					sending(h, func(s *session, _ *balanceRequest) { s.Answers(tracetest.Saying("Mild.")).PassesBarrier() }),
 					"answers by itself"),

@@ -35,6 +35,8 @@ type History struct {
 	at    int
 	// Messages follow the user's question.
 	Messages []server.SamplingMessage
+	// Later is true if a plain question comes first in the call: in 2026-07-28 the history is then part of a retry.
+	Later bool
 }
 
 func scenario() check.Scenario {
@@ -42,7 +44,8 @@ func scenario() check.Scenario {
 		Revisions: check.WithTools}
 	for _, k := range Forbidden {
 		c := check.Check{ID: k.ID, Rule: "The client refuses " + k.refuses, Levels: check.Everywhere(k.level),
-			Statements: k.Statements(), Requests: 1, Cause: k.cause, Fix: k.fix, Judge: check.RefusedWithCode}
+			Statements: k.Statements(), Requests: 1, Needs: []check.Need{sent}, Cause: k.cause, Fix: k.fix,
+			Judge: check.RefusedWithCode}
 		for _, h := range k.Histories {
 			c.Cases = append(c.Cases, h.Name)
 			s.Cases = append(s.Cases, h.AsCase())
@@ -67,9 +70,19 @@ func (k Kind) Statements() []string {
 
 // AsCase is exported for the tests, which are in a package of their own.
 func (h History) AsCase() harness.Case {
+	expected := check.Refusal{What: "a history in which " + h.Wrong, Path: fmt.Sprintf("messages[%d].content", h.at),
+		Codes: []int{evidence.CodeInvalidParams}}
+	if h.Later {
+		expected.Index = 1
+	}
 	return harness.Case{ID: "balance/" + h.Name, Barrier: true, Handler: h.send, Script: story.Says("It is mild there."),
-		Expect: check.Refusal{What: "a history in which " + h.Wrong, Path: fmt.Sprintf("messages[%d].content", h.at),
-			Codes: []int{evidence.CodeInvalidParams}}}
+		Expect: expected}
+}
+
+// sent needs the history to have been sent.
+func sent(e *evidence.Case) *check.Verdict {
+	at := check.Expected[check.Refusal](e).Index
+	return check.Unless(at < len(e.Rounds), check.NotSent(e, at+1))
 }
 
 // send sends the history. A client without sampling.tools gets a request that the server withholds, so that the reason
@@ -78,6 +91,11 @@ func (h History) send(s *server.Session) (any, error) {
 	ask := s.Ask("What is the weather like?", story.GetWeather)
 	if !s.Declares("sampling", "tools") {
 		return s.Sample(ask)
+	}
+	if h.Later {
+		if _, err := s.Sample(s.Ask("Are you there?")); err != nil {
+			return nil, err
+		}
 	}
 	ask.Messages = append(ask.Messages, h.Messages...)
 	return s.Sample(ask, server.Hostile())

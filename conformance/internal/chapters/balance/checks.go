@@ -17,11 +17,12 @@ var NotDropped = check.Check{
 	ID: "not-dropped", Cases: []string{"result-for-nothing", "result-for-another", "result-for-nothing-after-failure",
 		"user-calls", "user-calls-after-failure", "assistant-answers", "assistant-answers-after-failure"},
 	Rule:   "A tool use or result out of place is refused or reaches the model; the client does not drop it",
-	Levels: check.Robust, Requests: 1,
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{sent},
 	Cause: "the converter skips tool uses and results that it does not expect: under another role, or without the other",
 	Fix:   "Return an error (-32602) for a block that has no place in the provider's format.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r, marker, expected := e.Rounds[0], Markers[story.Plain(e.Case.ID)], check.Expected[check.Refusal](e)
+		marker, expected := Markers[story.Plain(e.Case.ID)], check.Expected[check.Refusal](e)
+		r := e.Rounds[expected.Index]
 		if len(r.Answers) == 0 && e.Revision.Modern() {
 			if v := check.UnsettledSince(e, r.Asked); v != nil {
 				return *v
@@ -54,7 +55,7 @@ var NotDropped = check.Check{
 var noModelCall = check.Check{
 	ID:     "no-model-call",
 	Rule:   "A forbidden history costs no model call",
-	Levels: check.Advice, Requests: 1,
+	Levels: check.Advice, Requests: 1, Needs: []check.Need{sent},
 	Cause: "the history is passed on without validation, or validated after the model answered",
 	Fix:   "Validate the history before you call the model.",
 	Judge: check.CostsNoModelCall,
@@ -63,7 +64,7 @@ var noModelCall = check.Check{
 var alive = check.Check{
 	ID:     "alive",
 	Rule:   "The session continues after a forbidden history",
-	Levels: check.Robust, Requests: 1,
+	Levels: check.Robust, Requests: 1, Needs: []check.Need{sent},
 	Cause: "an exception about an unexpected history ends the connection, or the client",
 	Fix:   "Turn the exception into an error for that one request, and continue.",
 	Judge: check.Alive,
