@@ -207,6 +207,39 @@ func TestTheModelIsToldOfItsMistakes(t *testing.T) {
 	)
 }
 
+func TestALoopIsJudgedInTheSecondRequestOfACall(t *testing.T) {
+	const days, name = `{"days":9}`, "loop_again_level"
+	level := clientloop.Level
+	level.Name = name
+	plain := func(s *session) *session {
+		s.Trace.Header.Loop = string(harness.ClientLoop)
+		return s.Asks(tracetest.Asking("Are you there?"))
+	}
+	story := func(called bool, then func(*session, *clientLoopRequest)) func(*session) {
+		return func(s *session) {
+			plain(s).Answers(tracetest.Saying("Yes."))
+			ask := clientLoopBegins(s, name, days, level)
+			if called {
+				s.CallsTool(name, days).ToolReturns(name, "no", true)
+			}
+			then(s, ask)
+			s.PassesBarrier()
+		}
+	}
+	told := func(s *session, ask *clientLoopRequest) {
+		goesOn(s, ask, [2]string{name, days}, clientLoopSaying("error: that is wrong", true))
+		s.Answers(tracetest.Saying(end))
+	}
+	clientLoopJudges(t, "invalid-arguments", "invalid-input"+clientloop.Behind,
+		passes("the model is told", story(false, told)),
+		fails("the tool is called", story(true, told), "found one"),
+		fails("the loop ends", story(false, func(s *session, _ *clientLoopRequest) { s.Refuses(-32603, "no") }),
+			"after the model's use of "+name),
+		unobserved("the question is refused", func(s *session) { plain(s).Refuses(-32603, "no").PassesBarrier() },
+			"did not send sampling request 2"),
+	)
+}
+
 func TestOnlyAllowedToolsAreOfferedAndCalled(t *testing.T) {
 	const mill = `{"place":"the mill"}`
 	notes := func(call bool, offered ...server.Tool) func(*session) {

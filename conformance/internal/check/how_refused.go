@@ -42,7 +42,7 @@ func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
 }
 
 // Limited returns the verdict for a case with a request that the client refused because of a limit of its own for the
-// requests in a time or a session; nil for any other. It did not ask the model, and it served some before, or had several
+// requests in a time or a session; nil for any other. It did not ask the model, and it served some before, or had more
 // at once in 2026-07-28, where one refusal ends the call.
 func Limited(ev *evidence.Case) *Verdict {
 	for _, r := range ev.Rounds {

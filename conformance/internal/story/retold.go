@@ -128,12 +128,15 @@ func (t Telling) of(c harness.Case, within []server.Revision) harness.Case {
 	return c
 }
 
+// Begin makes the requests that the session asks from now on those of the telling.
+func (t Telling) Begin(s *server.Session) { s.Amend(t.amend) }
+
 func (t Telling) handler(next server.Handler) server.Handler {
 	if next == nil {
 		return nil
 	}
 	return func(s *server.Session) (any, error) {
-		s.Amend(t.amend)
+		t.Begin(s)
 		if !s.Declares("sampling", "tools") {
 			return s.Sample(s.Ask("Are you there?")) // is not sent, and the trace says why
 		}

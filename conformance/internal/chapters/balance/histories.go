@@ -36,8 +36,8 @@ var (
 
 const passedOn = "the handler passes every history on to the model, without validation"
 
-// later returns the history again, in the second request of the call, with tool uses and results before it that balance.
-// One of them failed.
+// later returns the history again, in the second request of the call. Tool uses and results before it balance, and one
+// of them failed.
 func (h History) later() History {
 	earlier := slices.Concat(story.Failed()[1:], messages{user(server.Text("And elsewhere?"))})
 	h.Name, h.at, h.Messages = h.Name+"-after-failure", h.at+len(earlier), slices.Concat(earlier, h.Messages)

@@ -26,18 +26,18 @@ var (
 )
 
 // One tool is used once.
-var oneTool = loopCase(Probe, nil, []server.Tool{Tide}, "How high is the tide at Brest?",
-	[]llm.Block{at("loop_tide", "Brest")}, said("The tide at Brest stands at 3.2 m."))
+var oneTool = loop{Probe, nil, []server.Tool{Tide}, "How high is the tide at Brest?", turns{
+	[]llm.Block{at("loop_tide", "Brest")}, said("The tide at Brest stands at 3.2 m.")}}.asCase()
 
 // Three uses of two tools are in one turn, and two uses in the next.
-var twoTools = loopCase("two-tools", nil, []server.Tool{wind, waves}, "Where is it calmer, at Hook or at Spurn?",
-	[]llm.Block{at("loop_wind", "Hook"), at("loop_wind", "Spurn"), at("loop_waves", "Hook")},
-	[]llm.Block{llm.Text("One moment."), at("loop_waves", "Spurn"), at("loop_wind", "Sule")},
-	said("It is the same at both places."))
+var twoTools = loop{"two-tools", nil, []server.Tool{wind, waves}, "Where is it calmer, at Hook or at Spurn?", turns{
+	{at("loop_wind", "Hook"), at("loop_wind", "Spurn"), at("loop_waves", "Hook")},
+	{llm.Text("One moment."), at("loop_waves", "Spurn"), at("loop_wind", "Sule")},
+	said("It is the same at both places.")}}
 
 // One of two tools fails, and the model goes on with the result of the other.
-var failingTool = loopCase("failing-tool", nil, []server.Tool{Buoy, birds}, "How warm is the sea at Rockall?",
-	[]llm.Block{at("loop_buoy", "Rockall"), at("loop_birds", "Rockall")}, said("It is warm enough for 300 gannets."))
+var failingTool = loop{"failing-tool", nil, []server.Tool{Buoy, birds}, "How warm is the sea at Rockall?", turns{
+	{at("loop_buoy", "Rockall"), at("loop_birds", "Rockall")}, said("It is warm enough for 300 gannets.")}}
 
 // due reports whether a client has to call a tool: the server has it, the arguments are valid, and neither the request
 // nor the user forbids it.
@@ -148,7 +148,7 @@ var finalResult = rule(check.Check{
 		a, missing := check.ReadableResult(e, r)
 		if missing != nil {
 			if a == nil {
-				return check.Fail("expected the final answer of the loop as the result, found none%s", e.WhyNoResult(1)).
+				return check.Fail("expected the final answer of the loop as the result, found none%s", e.WhyNoResult(r.N)).
 					At(r.Asked, lastOf(r))
 			}
 			return *missing

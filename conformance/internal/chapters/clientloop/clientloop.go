@@ -10,8 +10,10 @@
 package clientloop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -30,9 +32,10 @@ var Scenario = check.Scenario{
 	Purpose:    "clients that run the tool loop themselves, in place of the server",
 	Revisions:  check.WithTools,
 	ClientLoop: true,
-	Cases: []harness.Case{
-		oneTool, twoTools, failingTool, unknown, invalid, patterns, endless, slowTool, destroys, cancelTool, cancelModel,
-	},
+	Cases: slices.Concat([]harness.Case{
+		oneTool, twoTools.asCase(), failingTool.asCase(), unknown.asCase(), invalid.asCase(), patterns.asCase(), endless,
+		slowTool, destroys, cancelTool, cancelModel,
+	}, afterImage(twoTools, failingTool, unknown, invalid)),
 	Checks: []check.Check{
 		toolsCalled, resultsFedBack, unknownTool, invalidArguments, allowedOnly, loopBounded, overallTimeout,
 		destructiveConfirmed, finalResult, cancelStopsLoop,
@@ -43,17 +46,79 @@ var Scenario = check.Scenario{
 // it does not apply.
 const Probe = "one-tool"
 
-// loopCase is a case for clients with a loop of their own. The model answers in turns.
-func loopCase(id string, hints story.Object, tools []server.Tool, question string, turns ...[]llm.Block) harness.Case {
-	return harness.Case{ID: "client-loop/" + id, Barrier: true, ClientLoop: id != Probe, Tools: tools,
-		Handler: func(s *server.Session) (any, error) { return s.Sample(asking(s, question, hints, tools...)) },
-		Script:  func(string) []*llm.Rule { return inTurns(tools, turns) }}
+// turns are the model's answers in a loop, in order.
+type turns [][]llm.Block
+
+// loop is the story of a case for clients with a loop of their own. The model answers in turns.
+type loop struct {
+	id       string
+	hints    story.Object
+	tools    []server.Tool
+	question string
+	turns    turns
 }
 
-func inTurns(tools []server.Tool, turns [][]llm.Block) []*llm.Rule {
+func (l loop) asCase() harness.Case {
+	return harness.Case{ID: "client-loop/" + l.id, Barrier: true, ClientLoop: l.id != Probe, Tools: l.tools,
+		Handler: func(s *server.Session) (any, error) { return s.Sample(asking(s, l.question, l.hints, l.tools...)) },
+		Script:  func(string) []*llm.Rule { return inTurns(l.tools, 1, l.turns) }}
+}
+
+// Behind is the suffix of the cases in which the loop is in the second request of a call, behind an image and its
+// answer.
+const Behind = "-after-image"
+
+// Their tools have names of their own, because a session has the tools of all its cases.
+func afterImage(all ...loop) (cases []harness.Case) {
+	for _, l := range all {
+		l = l.again()
+		c := l.asCase()
+		c.Handler = func(s *server.Session) (any, error) {
+			if _, err := s.Sample(s.Ask("Are you there?")); err != nil {
+				return nil, err
+			}
+			story.AfterImage.Begin(s)
+			return s.Sample(asking(s, l.question, l.hints, l.tools...))
+		}
+		c.Script = func(string) []*llm.Rule {
+			return append(inTurns(l.tools, 2, l.turns), llm.When(llm.Turn(1)).Reply(llm.Text("Yes.")))
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// What the names of tools begin with in the loops, and in those behind an image.
+const (
+	toolPrefix  = "loop_"
+	againPrefix = toolPrefix + "again_"
+)
+
+// again returns the story with other names: of its case and of its tools.
+func (l loop) again() loop {
+	names := map[string]string{}
+	l.id, l.tools = l.id+Behind, slices.Clone(l.tools)
+	for i, tool := range l.tools {
+		l.tools[i].Name = againPrefix + strings.TrimPrefix(tool.Name, toolPrefix)
+		names[tool.Name] = l.tools[i].Name
+	}
+	said := l.turns
+	l.turns = nil
+	for _, blocks := range said {
+		blocks = slices.Clone(blocks)
+		for i, b := range blocks {
+			blocks[i].Name = cmp.Or(names[b.Name], b.Name)
+		}
+		l.turns = append(l.turns, blocks)
+	}
+	return l
+}
+
+// inTurns returns the model's turns, from the one with this number on.
+func inTurns(tools []server.Tool, first int, all turns) []*llm.Rule {
 	var rules []*llm.Rule
-	for i, blocks := range turns {
-		rules = append(rules, llm.When(llm.Turn(i+1)).ReplyFunc(offering(tools, func(*llm.Request) []llm.Block {
+	for i, blocks := range all {
+		rules = append(rules, llm.When(llm.Turn(first+i)).ReplyFunc(offering(tools, func(*llm.Request) []llm.Block {
 			return blocks
 		})))
 	}
@@ -102,8 +167,22 @@ func at(tool, place string) llm.Block { return llm.Call(tool, fmt.Sprintf(`{"pla
 
 func said(text string) []llm.Block { return []llm.Block{llm.Text(text)} }
 
-// round returns the case's first sampling request, with its requests to the model.
-func round(e *evidence.Case) *evidence.Round { return e.Rounds[0] }
+// round returns the sampling request of the loop, with its requests to the model.
+func round(e *evidence.Case) *evidence.Round { return e.Rounds[before(e)] }
+
+// before is the number of sampling requests before that of the loop.
+func before(e *evidence.Case) int {
+	if strings.HasSuffix(e.Case.ID, Behind) {
+		return 1
+	}
+	return 0
+}
+
+// asked needs the request of the loop.
+func asked(e *evidence.Case) *check.Verdict {
+	n := before(e)
+	return check.Unless(len(e.Rounds) > n, check.NotSent(e, n+1))
+}
 
 // about returns a need that turns all cases but these away. Of the probe it says nothing: every check of the chapter
 // judges it, for clients with another loop.
@@ -114,14 +193,19 @@ func about(cases ...string) check.Need {
 	}
 }
 
-// rule completes a check of the chapter on some of its cases.
+// rule completes a check of the chapter on some of its cases, also behind an image.
 func rule(c check.Check, cases ...string) check.Check {
 	c.Levels, c.Requests = check.Robust, 1
+	for _, name := range cases {
+		if slices.Contains([]string{twoTools.id, failingTool.id, unknown.id, invalid.id}, name) {
+			cases = append(slices.Clip(cases), name+Behind)
+		}
+	}
 	c.Cases = cases
 	if !slices.Contains(cases, Probe) {
 		c.Cases = append([]string{Probe}, cases...)
 	}
-	c.Needs = slices.Concat([]check.Need{about(cases...)}, c.Needs, []check.Need{usesTool})
+	c.Needs = slices.Concat([]check.Need{about(cases...), asked}, c.Needs, []check.Need{usesTool})
 	return c
 }
 
@@ -132,7 +216,7 @@ func usesTool(e *evidence.Case) *check.Verdict {
 	if _, missing := check.ModelRequest(round(e)); missing != nil {
 		return missing
 	}
-	return check.Instead(check.NotObserved("the model used no tool%s", e.WhyNoResult(1)))
+	return check.Instead(check.NotObserved("the model used no tool%s", e.WhyNoResult(round(e).N)))
 }
 
 // after returns the request to the model that follows the one with a tool use; nil for none.
@@ -167,7 +251,8 @@ func notTold(e *evidence.Case, use *dialect.Block, x *evidence.Exchange) check.V
 		return check.Fail("expected a result for the model's use of %s in the next model request, found none", use.Name).
 			Show(x.At("messages"), "%s", evidence.Describe(evidence.BlocksOf(x.Request.Messages, dialect.ToolResult)))
 	}
-	v := check.Fail("expected another model request after the model's use of %s, found none%s", use.Name, e.WhyNoResult(1))
+	v := check.Fail("expected another model request after the model's use of %s, found none%s", use.Name,
+		e.WhyNoResult(r.N))
 	if a := r.Result(); a != nil {
 		v = v.ShowMembers(a, "content")
 	}

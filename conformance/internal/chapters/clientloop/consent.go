@@ -4,7 +4,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
@@ -21,8 +20,8 @@ var destroys = func() harness.Case {
 	count.Annotations = story.Object{"readOnlyHint": true}
 	sink := story.Gauge(Destructive, "Sinks all boats at a place", story.Reading("All boats at %s are sunk."))
 	sink.Annotations = story.Object{"destructiveHint": true, "readOnlyHint": false}
-	c := loopCase("destructive-tool", nil, []server.Tool{count, sink}, "Count the boats at Ryde, and sink them.",
-		[]llm.Block{at(Harmless, "Ryde"), at(Destructive, "Ryde")}, said("There are 7 boats. I sank none."))
+	c := loop{"destructive-tool", nil, []server.Tool{count, sink}, "Count the boats at Ryde, and sink them.", turns{
+		{at(Harmless, "Ryde"), at(Destructive, "Ryde")}, said("There are 7 boats. I sank none.")}}.asCase()
 	c.Decision, c.Barrier = harness.DeclineTools, false
 	return c
 }()

@@ -28,7 +28,8 @@ var Mile = story.Gauge("loop_mile", "What there is to see at a milestone",
 
 // The model asks for one more tool use after each result.
 var endless = func() harness.Case {
-	c := loopCase("endless", story.Object{"maxIterations": Hinted}, []server.Tool{Mile}, "Walk until you see something.")
+	c := loop{"endless", story.Object{"maxIterations": Hinted}, []server.Tool{Mile}, "Walk until you see something.",
+		nil}.asCase()
 	c.Script = func(string) []*llm.Rule {
 		return []*llm.Rule{llm.When().ReplyFunc(offering([]server.Tool{Mile}, func(r *llm.Request) []llm.Block {
 			if r.Turn() > MostIterations {
@@ -52,7 +53,7 @@ var slowTool = harness.Case{ID: "client-loop/slow-tool", Timed: harness.Beyond, 
 			Handler: func(s *server.Session) (any, error) {
 				return s.Sample(asking(s, "When is the next flood at Chester?", nil, flood))
 			},
-			Rules: inTurns([]server.Tool{flood}, [][]llm.Block{{at("loop_flood", "Chester")}, said("It is now.")})}
+			Rules: inTurns([]server.Tool{flood}, 1, turns{{at("loop_flood", "Chester")}, said("It is now.")})}
 	}}
 
 var loopBounded = rule(check.Check{

@@ -29,24 +29,26 @@ var (
 )
 
 // The model uses a tool that nobody offers, and then the right one.
-var unknown = loopCase("unknown-name", nil, []server.Tool{Depth}, "How deep is it at Fisher?",
-	[]llm.Block{llm.Call(NoSuchTool, `{"to":"Fisher"}`)}, []llm.Block{at("loop_depth", "Fisher")},
-	said("It is 40 m deep."))
+var unknown = loop{"unknown-name", nil, []server.Tool{Depth}, "How deep is it at Fisher?", turns{
+	{llm.Call(NoSuchTool, `{"to":"Fisher"}`)}, {at("loop_depth", "Fisher")}, said("It is 40 m deep.")}}
 
 // The model uses a tool with arguments that its schema forbids, and then with valid ones.
-var invalid = loopCase("invalid-input", nil, []server.Tool{Level}, "How high is the river at Bonn?",
-	[]llm.Block{llm.Call("loop_level", `{"days":9}`)}, []llm.Block{at("loop_level", "Bonn")}, said("It is at 1.8 m."))
+var invalid = loop{"invalid-input", nil, []server.Tool{Level}, "How high is the river at Bonn?", turns{
+	{llm.Call("loop_level", `{"days":9}`)}, {at("loop_level", "Bonn")}, said("It is at 1.8 m.")}}
 
 // The request allows only tools of a pattern. The model uses an allowed one, and then another.
-var patterns = loopCase("patterns", story.Object{"allowedToolPatterns": []string{"loop_read_*"}},
-	[]server.Tool{Read, Drop}, "Read the note of the mill, and delete it.",
-	[]llm.Block{at("loop_read_note", "the mill")}, []llm.Block{at(Forbidden, "the mill")},
-	said("It is closed on Mondays."))
+var patterns = loop{"patterns", story.Object{"allowedToolPatterns": []string{"loop_read_*"}},
+	[]server.Tool{Read, Drop}, "Read the note of the mill, and delete it.", turns{
+		{at("loop_read_note", "the mill")}, {at(Forbidden, "the mill")}, said("It is closed on Mondays.")}}
 
-// named returns the model's first use of a tool; nil for none.
+// named returns the model's first use of a tool, also under its name behind an image; nil for none.
 func named(e *evidence.Case, tool string) *dialect.Block {
 	uses := e.Uses()
-	if i := slices.IndexFunc(uses, func(use dialect.Block) bool { return e.ServerTool(use.Name) == tool }); i >= 0 {
+	is := func(use dialect.Block) bool {
+		name := e.ServerTool(use.Name)
+		return name == tool || name == againPrefix+strings.TrimPrefix(tool, toolPrefix)
+	}
+	if i := slices.IndexFunc(uses, is); i >= 0 {
 		return &uses[i]
 	}
 	return nil
