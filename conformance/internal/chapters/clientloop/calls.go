@@ -27,7 +27,7 @@ var (
 
 // One tool is used once.
 var oneTool = loop{Probe, nil, []server.Tool{Tide}, "How high is the tide at Brest?", turns{
-	[]llm.Block{at("loop_tide", "Brest")}, said("The tide at Brest stands at 3.2 m.")}}.asCase()
+	{at("loop_tide", "Brest")}, said("The tide at Brest stands at 3.2 m.")}}.asCase()
 
 // Three uses of two tools are in one turn, and two uses in the next.
 var twoTools = loop{"two-tools", nil, []server.Tool{wind, waves}, "Where is it calmer, at Hook or at Spurn?", turns{

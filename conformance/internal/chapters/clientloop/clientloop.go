@@ -68,7 +68,8 @@ func (l loop) asCase() harness.Case {
 // answer.
 const Behind = "-after-image"
 
-// Their tools have names of their own, because a session has the tools of all its cases.
+// afterImage returns the cases of the stories behind an image. Their tools have names of their own, because a session
+// has the tools of all its cases.
 func afterImage(all ...loop) (cases []harness.Case) {
 	for _, l := range all {
 		l = l.again()
@@ -178,10 +179,17 @@ func before(e *evidence.Case) int {
 	return 0
 }
 
-// asked needs the request of the loop.
+// asked needs the request of the loop. A client may refuse one with an image.
 func asked(e *evidence.Case) *check.Verdict {
 	n := before(e)
-	return check.Unless(len(e.Rounds) > n, check.NotSent(e, n+1))
+	switch {
+	case len(e.Rounds) <= n:
+		return check.Instead(check.NotSent(e, n+1))
+	case n > 0 && len(round(e).Model) == 0:
+		return check.Instead(check.NotApplicable("the client does not ask its model about an image").
+			At(round(e).Asked))
+	}
+	return nil
 }
 
 // about returns a need that turns all cases but these away. Of the probe it says nothing: every check of the chapter
