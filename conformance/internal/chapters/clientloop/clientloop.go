@@ -35,7 +35,7 @@ var Scenario = check.Scenario{
 	Cases: slices.Concat([]harness.Case{
 		oneTool, twoTools.asCase(), failingTool.asCase(), unknown.asCase(), invalid.asCase(), patterns.asCase(), endless,
 		slowTool, destroys, cancelTool, cancelModel,
-	}, afterImage(twoTools, failingTool, unknown, invalid)),
+	}, afterImage(toldAgain)),
 	Checks: []check.Check{
 		toolsCalled, resultsFedBack, unknownTool, invalidArguments, allowedOnly, loopBounded, overallTimeout,
 		destructiveConfirmed, finalResult, cancelStopsLoop,
@@ -64,13 +64,16 @@ func (l loop) asCase() harness.Case {
 		Script:  func(string) []*llm.Rule { return inTurns(l.tools, 1, l.turns) }}
 }
 
+// toldAgain are the stories that are told behind an image, too.
+var toldAgain = []loop{twoTools, failingTool, unknown, invalid}
+
 // Behind is the suffix of the cases in which the loop is in the second request of a call, behind an image and its
 // answer.
 const Behind = "-after-image"
 
 // afterImage returns the cases of the stories behind an image. Their tools have names of their own, because a session
 // has the tools of all its cases.
-func afterImage(all ...loop) (cases []harness.Case) {
+func afterImage(all []loop) (cases []harness.Case) {
 	for _, l := range all {
 		l = l.again()
 		c := l.asCase()
@@ -186,7 +189,7 @@ func asked(e *evidence.Case) *check.Verdict {
 	case len(e.Rounds) <= n:
 		return check.Instead(check.NotSent(e, n+1))
 	case n > 0 && len(round(e).Model) == 0:
-		return check.Instead(check.NotApplicable("the client does not ask its model about an image").
+		return check.Instead(check.NotApplicable("the client did not ask its model: it may refuse a request about an image").
 			At(round(e).Asked))
 	}
 	return nil
@@ -205,7 +208,7 @@ func about(cases ...string) check.Need {
 func rule(c check.Check, cases ...string) check.Check {
 	c.Levels, c.Requests = check.Robust, 1
 	for _, name := range cases {
-		if slices.Contains([]string{twoTools.id, failingTool.id, unknown.id, invalid.id}, name) {
+		if slices.ContainsFunc(toldAgain, func(l loop) bool { return l.id == name }) {
 			cases = append(slices.Clip(cases), name+Behind)
 		}
 	}
