@@ -52,7 +52,7 @@ func Scenarios() []string {
 // together, and some tell others again. A run from the recordings skips them.
 func Unrecorded() []string {
 	return []string{"basic/long", "basic/*-with-tools", "basic/*-with-results", "loop/sixty-four-rounds",
-		"parallel/result-long", "*/after-image", "*/*after-failure"}
+		"parallel/result-long", "*/*after-image", "*/*after-failure"}
 }
 
 // Read returns a recording by name. The error for an unknown name says which is near.

@@ -235,10 +235,10 @@ func TestALoopIsJudgedInTheSecondRequestOfACall(t *testing.T) {
 		fails("the tool is called", story(true, told), "found one"),
 		fails("the loop ends", story(false, func(s *session, _ *clientLoopRequest) { s.Refuses(-32603, "no") }),
 			"after the model's use of "+name),
-		inapplicable("the image is refused", func(s *session) {
+		unobserved("the loop is refused", func(s *session) {
 			plain(s).Answers(tracetest.Saying("Yes."))
 			s.Asks(tracetest.Asking("What now?", level)).Refuses(-32602, "no images").PassesBarrier()
-		}, "about an image"),
+		}, "the model received no request for sampling request 2"),
 		unobserved("the question is refused", func(s *session) { plain(s).Refuses(-32603, "no").PassesBarrier() },
 			"did not send sampling request 2"),
 	)

@@ -56,8 +56,8 @@ type Check struct {
 	// Requests is how many sampling requests the server must have sent, and Results how many of the first ones must have a
 	// result, before there is anything to judge. Otherwise the verdict is not_observed, with the reason.
 	Requests, Results int
-	// Needs are further preconditions, tried in order after Requests and Results.
-	Needs []Need
+	// Needs are further preconditions, tried in order after Requests and Results, and First those tried before.
+	Needs, First []Need
 	// Whole is true for a rule about the session as a whole. It is judged however far the case came.
 	Whole bool
 	// ServerLoop is true, in a scenario with EveryCase, for a rule about clients that leave the tool loop to the server.

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -77,10 +76,8 @@ func (c *Check) inTime(ev *evidence.Case) Verdict {
 
 // judged judges a case with enough evidence. Judge finds only evidence that it can read.
 func (c *Check) judged(ev *evidence.Case) Verdict {
-	for _, need := range c.Needs {
-		if v := need(ev); v != nil {
-			return *v
-		}
+	if v := unmet(c.Needs, ev); v != nil {
+		return *v
 	}
 	return c.Judge(ev)
 }
@@ -125,10 +122,17 @@ func (c *Check) unjudged(ev *evidence.Case) *Verdict {
 	case !s.Trace.Whole:
 		return Instead(NotObserved("the trace is incomplete: %d events were over the recorder's limit", s.Trace.Dropped))
 	}
-	if v := cmp.Or(notCalled(ev), Limited(ev)); v != nil {
-		return v
+	return unmet(slices.Concat([]Need{notCalled, Limited}, c.First, []Need{c.tooFew}), ev)
+}
+
+// unmet returns the verdict of the first need that the case does not meet; nil if it meets all.
+func unmet(needs []Need, ev *evidence.Case) *Verdict {
+	for _, need := range needs {
+		if v := need(ev); v != nil {
+			return v
+		}
 	}
-	return c.tooFew(ev)
+	return nil
 }
 
 // NeverUsed is the verdict for a session in which the client did not use the server.

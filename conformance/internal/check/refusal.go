@@ -12,6 +12,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
+// CodeDeclined is the error code for a request that the user declined (2025-11-25, client/sampling#error-handling).
+const CodeDeclined = -1
+
 // Refusal is what a case expects if the client must refuse one of its requests: the Expect of its [harness.Case]. A
 // client refuses with an error response or, in 2026-07-28, by not retrying the call. [Refused], [RefusedWithCode],
 // [HasCode], [CostsNoModelCall] and [Alive] judge such cases.
@@ -50,7 +53,7 @@ func HasCode(e *evidence.Case) Verdict {
 	if len(r.Answers) == 0 || r.Answers[0].Err == nil {
 		return NotApplicable("the client did not refuse the request with an error")
 	}
-	return f.judgeCode(r, Fail)
+	return f.judgeCode(e, r, Fail)
 }
 
 // judge judges the response. Wrong makes the verdict on a wrong code; nil accepts all codes.
@@ -73,7 +76,7 @@ func (f Refusal) judge(e *evidence.Case, wrong func(string, ...any) Verdict) Ver
 	case wrong == nil:
 		return f.withCode(r)
 	default:
-		return f.judgeCode(r, wrong)
+		return f.judgeCode(e, r, wrong)
 	}
 }
 
@@ -89,11 +92,11 @@ func (f Refusal) answered(e *evidence.Case, r *evidence.Round) Verdict {
 }
 
 // judgeCode judges the code of an error response.
-func (f Refusal) judgeCode(r *evidence.Round, wrong func(string, ...any) Verdict) Verdict {
+func (f Refusal) judgeCode(e *evidence.Case, r *evidence.Round, wrong func(string, ...any) Verdict) Verdict {
 	a := r.Answers[0]
 	code := a.Err.Code
 	reserved := code >= -32768 && code <= -32000 || code == -1
-	if slices.Contains(f.Codes, code) || f.Reserved && reserved {
+	if slices.Contains(f.Codes, code) || f.Reserved && reserved || e.Session.RefusesMedia(r, code) {
 		return f.withCode(r)
 	}
 	var written jsonvalue.Object // the code may be of another type

@@ -31,9 +31,14 @@ func (s *Session) AnswersAny() bool { return s.Answers(func(*Round) bool { retur
 
 // Answers reports whether the client answered such a round with a result.
 func (s *Session) Answers(kind func(*Round) bool) bool {
+	return s.Any(func(r *Round) bool { return r.Result() != nil && kind(r) })
+}
+
+// Any reports whether the session has a sampling request of the kind.
+func (s *Session) Any(kind func(*Round) bool) bool {
 	for _, calls := range s.Calls {
 		for _, ev := range calls {
-			if slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.Result() != nil && kind(r) }) {
+			if slices.ContainsFunc(ev.Rounds, kind) {
 				return true
 			}
 		}

@@ -61,12 +61,13 @@ func (s *Session) addRequest(e *trace.Event, m *Message) {
 }
 
 // NoteRun notes in the sessions of a run what only all of them show: what any of them declares, whether the client
-// ever asks the model, who runs the tool loop, where it keeps the limit that it was told, and which settings it passes
-// on. What a client declares because the harness asked it to does not count.
+// ever asks the model, who runs the tool loop, where it keeps the limit that it was told, how it refuses media, and
+// which settings it passes on. What a client declares because the harness asked it to does not count.
 func NoteRun(sessions []*Session) {
 	declared := map[string]bool{}
 	noteLoop(sessions)
 	noteLimits(sessions)
+	noteMedia(sessions)
 	noteSettings(sessions)
 	answers, asks := false, false
 	for _, s := range sessions {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
@@ -14,12 +15,13 @@ import (
 type Telling struct {
 	suffix string // of the case's ID
 	amend  func(*server.CreateMessageParams)
+	first  check.Need // of the checks that judge the case, before all others; or nil
 }
 
 // The tellings. A bug that shows only with tools, or only in a later round, shows in one of them.
 var (
 	// ToolsOffered offers tools, and has an earlier question and its answer before the story's.
-	ToolsOffered = Telling{"-with-tools", func(p *server.CreateMessageParams) {
+	ToolsOffered = Telling{suffix: "-with-tools", amend: func(p *server.CreateMessageParams) {
 		p.Tools = append(p.Tools, GetWeather, readNote)
 		p.Messages = append([]server.SamplingMessage{
 			{Role: "user", Content: server.Text("Will you be brief?")},
@@ -27,7 +29,7 @@ var (
 	}}
 	// SecondRound is a second round: the model has used two tools, of which one returns the story's question, and one
 	// fails.
-	SecondRound = Telling{"-with-results", func(p *server.CreateMessageParams) {
+	SecondRound = Telling{suffix: "-with-results", amend: func(p *server.CreateMessageParams) {
 		p.Tools = append(p.Tools, GetWeather, readNote)
 		note := server.ToolUseContent{Type: "tool_use", ID: "call_note_1", Name: readNote.Name,
 			Input: json.RawMessage(`{"page":7}`)}
@@ -42,12 +44,12 @@ var (
 			server.SamplingMessage{Role: "user", Content: []any{note.Result(asked), failed}})
 	}}
 	// AfterImage has an image and an answer about it before the story's question.
-	AfterImage = Telling{"-after-image", func(p *server.CreateMessageParams) {
+	AfterImage = Telling{suffix: "-after-image", first: check.TakesImage, amend: func(p *server.CreateMessageParams) {
 		p.Messages = append([]server.SamplingMessage{{Role: "user", Content: server.Image("image/png", WeatherMap)},
 			{Role: "assistant", Content: server.Text("I have seen the map.")}}, p.Messages...)
 	}}
 	// AfterFailure has [Failed] before the story's question.
-	AfterFailure = Telling{"-after-failure", func(p *server.CreateMessageParams) {
+	AfterFailure = Telling{suffix: "-after-failure", amend: func(p *server.CreateMessageParams) {
 		p.Messages = slices.Concat(Failed(), p.Messages)
 		if !slices.ContainsFunc(p.Tools, func(t server.Tool) bool { return t.Name == GetWeather.Name }) {
 			p.Tools = append(p.Tools, GetWeather)
@@ -80,7 +82,7 @@ const failed = `[
 
 // Plain returns the ID of the case whose story a case tells in another way, or else its own.
 func Plain(id string) string {
-	for _, t := range []Telling{ToolsOffered, SecondRound, AfterFailure} {
+	for _, t := range []Telling{ToolsOffered, SecondRound, AfterImage, AfterFailure} {
 		id = strings.TrimSuffix(id, t.suffix)
 	}
 	return id
@@ -89,22 +91,55 @@ func Plain(id string) string {
 var readNote = server.Tool{Name: "read_note", Description: "Reads a page of the user's notes", InputSchema: Object{
 	"type": "object", "properties": Object{"page": Object{"type": "integer"}}, "required": []string{"page"}}}
 
-// Retold adds the cases with these IDs again to their scenario, in the tellings: to the revisions with tools, and to
-// every check that judges the case. An ID comes without its scenario.
-func Retold(s check.Scenario, ids []string, tellings ...Telling) check.Scenario {
+// Retelling names cases, and the tellings in which their stories are told again.
+type Retelling struct {
+	ids      []string
+	tellings []Telling
+}
+
+// Again tells the stories of the cases with these IDs again. An ID comes without its scenario.
+func Again(ids []string, tellings ...Telling) Retelling { return Retelling{ids, tellings} }
+
+// Retold adds cases that tell stories of the scenario again: to the revisions with tools, and to every check of the
+// story.
+func Retold(s check.Scenario, all ...Retelling) check.Scenario {
 	s.Cases, s.Checks = slices.Clone(s.Cases), slices.Clone(s.Checks)
-	for _, id := range ids {
-		i := slices.IndexFunc(s.Cases, func(c harness.Case) bool { return c.ID == s.ID+"/"+id })
-		for _, t := range tellings {
-			s.Cases = append(s.Cases, t.of(s.Cases[i], s.Revisions))
-			for k := range s.Checks {
-				if c := &s.Checks[k]; slices.Contains(c.Cases, id) {
-					c.Cases = append(slices.Clip(c.Cases), id+t.suffix)
-				}
+	for _, again := range all {
+		for _, id := range again.ids {
+			for _, t := range again.tellings {
+				t.tell(&s, id)
 			}
 		}
 	}
 	return s
+}
+
+// tell adds the case in the telling.
+func (t Telling) tell(s *check.Scenario, id string) {
+	i := slices.IndexFunc(s.Cases, func(c harness.Case) bool { return c.ID == s.ID+"/"+id })
+	s.Cases = append(s.Cases, t.of(s.Cases[i], s.Revisions))
+	for k := range s.Checks {
+		c := &s.Checks[k]
+		if !c.Judges(s.ID + "/" + id) {
+			continue
+		}
+		if c.Cases != nil { // it does not judge all cases
+			c.Cases = append(slices.Clip(c.Cases), id+t.suffix)
+		}
+		if t.first != nil {
+			c.First = append(slices.Clip(c.First), onlyIn(s.ID+"/"+id+t.suffix, t.first))
+		}
+	}
+}
+
+// onlyIn returns a need of one case.
+func onlyIn(id string, need check.Need) check.Need {
+	return func(e *evidence.Case) *check.Verdict {
+		if e.Case.ID != id {
+			return nil
+		}
+		return need(e)
+	}
 }
 
 // of returns the case in the telling, within the revisions of its scenario.
@@ -130,6 +165,25 @@ func (t Telling) of(c harness.Case, within []server.Revision) harness.Case {
 
 // Begin makes the requests that the session asks from now on those of the telling.
 func (t Telling) Begin(s *server.Session) { s.Amend(t.amend) }
+
+// BehindImage asks the first question of a call, behind an image and its answer. Later requests of the call have the
+// image, too, unless the client refuses it, and the tellings besides. The error is one that ends the call.
+func BehindImage(s *server.Session, besides ...Telling) error {
+	AfterImage.Begin(s)
+	_, err := s.Sample(s.Ask("Are you there?"))
+	switch {
+	case err == nil:
+		besides = append([]Telling{AfterImage}, besides...)
+	case !server.Refused(err):
+		return err
+	}
+	s.Amend(func(p *server.CreateMessageParams) {
+		for _, t := range besides {
+			t.amend(p)
+		}
+	})
+	return nil
+}
 
 func (t Telling) handler(next server.Handler) server.Handler {
 	if next == nil {

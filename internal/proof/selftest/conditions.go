@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -209,7 +210,10 @@ const (
 )
 
 func (p *pairs) part(id string) part {
-	isLong := func(pattern string) bool { return strings.HasSuffix(id, strings.TrimPrefix(pattern, "*")) }
+	isLong := func(pattern string) bool {
+		matches, _ := path.Match(pattern, id)
+		return matches
+	}
 	scenario, _, _ := strings.Cut(id, "/")
 	switch {
 	case slices.ContainsFunc(manyStories, isLong):

@@ -95,7 +95,7 @@ var expensive = []expense{
 const longString = "malformed/long-string" // which proves no check
 
 // manyStories are cases that tell again what others tell. They show the bugs that are limited to a condition.
-var manyStories = []string{"*/after-image", "*/after-failure"}
+var manyStories = []string{"*/*after-image", "*/after-failure"}
 
 // isFor reports whether a mutant needs the case: it plays it, or one of the checks concerns it.
 func (e *expense) isFor(m *mutants.Mutant) bool {

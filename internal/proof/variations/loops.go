@@ -27,6 +27,8 @@ var loopVariations = of(reference.Config{Loop: true}, "loop-",
 				delete(p, "metadata")
 			}
 		}}),
+	edited("text-only", "refuses images and sound", "refusal", loopCases, textOnly,
+		func(v *Variation) { v.Whole = true }),
 	edited("calls-unlisted", "calls a tool that the server does not list", "own-loop", loopCases,
 		listed(func(tools []any) []any {
 			return append(tools, object{"name": "get_weather", "inputSchema": object{"type": "object"}})

@@ -23,6 +23,16 @@ func meta(o object) object {
 	return m
 }
 
+// stories are the scenarios whose stories are told again, also behind an image.
+const stories = "balance malformed cancel time provider-errors consent transport tasks mrtr"
+
+// textOnly refuses what its model cannot read.
+var textOnly = mutants.Edit{Asked: func(s *mutants.Sample) {
+	if mutants.SampleFacts(s.Asked).Media {
+		s.Refuse(-32603, "the model reads texts only")
+	}
+}}
+
 // resultVariations differ in what the client sends to the server.
 var resultVariations = of(reference.Config{}, "result-",
 	edited("no-empty-text", "leaves empty texts out of its results", "answer-texts",
@@ -54,6 +64,8 @@ var resultVariations = of(reference.Config{}, "result-",
 				}
 			}
 		}}, withTools),
+	edited("text-only", "refuses images and sound", "refusal", "basic parallel "+stories, textOnly,
+		func(v *Variation) { v.Whole = true }),
 	edited("no-context", "refuses to include context, which it does not declare", "include-context", "basic/context",
 		mutants.Edit{Asked: func(s *mutants.Sample) {
 			if context := text(s.Asked, "includeContext"); context != "" && context != "none" {

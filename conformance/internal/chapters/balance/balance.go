@@ -35,7 +35,8 @@ type History struct {
 	at    int
 	// Messages follow the user's question.
 	Messages []server.SamplingMessage
-	// Later is true if a plain question comes first in the call: in 2026-07-28 the history is then part of a retry.
+	// Later is true if a question about an image comes first in the call: in 2026-07-28 the history is then part of a
+	// retry. The image comes again with the history, unless the client refuses it.
 	Later bool
 }
 
@@ -79,23 +80,22 @@ func (h History) AsCase() harness.Case {
 		Expect: expected}
 }
 
-// sent needs the history to have been sent.
+// sent needs the history to have been sent. Before it may come an image that the client refuses.
 func sent(e *evidence.Case) *check.Verdict {
-	at := check.Expected[check.Refusal](e).Index
-	return check.Unless(at < len(e.Rounds), check.NotSent(e, at+1))
+	return check.SentBehindImage(e, check.Expected[check.Refusal](e).Index)
 }
 
 // send sends the history. A client without sampling.tools gets a request that the server withholds, so that the reason
 // is in the trace.
 func (h History) send(s *server.Session) (any, error) {
+	if h.Later && s.Declares("sampling", "tools") {
+		if err := story.BehindImage(s); err != nil {
+			return nil, err
+		}
+	}
 	ask := s.Ask("What is the weather like?", story.GetWeather)
 	if !s.Declares("sampling", "tools") {
 		return s.Sample(ask)
-	}
-	if h.Later {
-		if _, err := s.Sample(s.Ask("Are you there?")); err != nil {
-			return nil, err
-		}
 	}
 	ask.Messages = append(ask.Messages, h.Messages...)
 	return s.Sample(ask, server.Hostile())

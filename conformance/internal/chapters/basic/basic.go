@@ -30,8 +30,9 @@ var Scenario = story.InOne(story.Retold(check.Scenario{
 		hintsRespected, hintsInOrder, hintSubstring, hintsOverNumbers, media,
 		metaPreserved, nextPage,
 	},
-}, []string{"truncated", "empty", "tuned", "hints", "extras", "blocks", "thinking"},
-	story.ToolsOffered, story.SecondRound),
+},
+	story.Again([]string{"truncated", "empty", "tuned", "hints", "extras", "blocks", "thinking"},
+		story.ToolsOffered, story.SecondRound)),
 	&question, &extras, &truncated, &empty, &tuned, &turns, &askedAgain, &assistantFirst, &blocks, &thinking, &shorter,
 	&assistantLast)
 

@@ -29,8 +29,11 @@ var Scenario = story.Retold(check.Scenario{
 		stopsWork, noAnswer, unknownID, finishedID, malformedCancel, cancelNotAnswered,
 		callerCancels, modelEnds, endedCall, noRetry, callCancelled, namesOwn, lateResponse,
 	},
-}, []string{"in-flight", "unknown-request", "finished-request", "not-well-formed", "crossing", "call-while-sampling"},
-	story.ToolsOffered, story.SecondRound)
+},
+	story.Again([]string{"in-flight", "unknown-request", "finished-request", "crossing", "call-while-sampling"},
+		story.ToolsOffered, story.SecondRound, story.AfterImage),
+	story.Again([]string{"not-well-formed"}, story.ToolsOffered, story.SecondRound),
+)
 
 // legacy are the revisions in which a server sends requests, and so cancels them.
 var legacy = check.Legacy

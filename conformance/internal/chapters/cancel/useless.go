@@ -126,6 +126,9 @@ func ignoring(c check.Check) check.Check {
 	return c
 }
 
+// manyRequests are more of a call than a client with a limit need serve.
+const manyRequests = 10
+
 // uselessCancelSent needs a cancel that names no running request, and the request after it.
 func uselessCancelSent(e *evidence.Case) *check.Verdict {
 	_, later := roundsOfCancel(e, 0)
@@ -154,6 +157,10 @@ func ignoresCancel(e *evidence.Case) check.Verdict {
 			}
 			if how := check.RefusedBeside(e, later); how != "" {
 				return oneAtATime(how)
+			}
+			if how := check.HowRefused(e, later); how != "" && later.N > manyRequests && len(later.Model) == 0 {
+				return check.Unsupported("the client may limit the requests of a call: it refused the %dth with %s", later.N, how).
+					At(later.Asked)
 			}
 			v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(later.N))
 			return show(v, n).At(later.Asked).ShowOutput(e.Session)

@@ -61,7 +61,7 @@ type loop struct {
 func (l loop) asCase() harness.Case {
 	return harness.Case{ID: "client-loop/" + l.id, Barrier: true, ClientLoop: l.id != Probe, Tools: l.tools,
 		Handler: func(s *server.Session) (any, error) { return s.Sample(asking(s, l.question, l.hints, l.tools...)) },
-		Script:  func(string) []*llm.Rule { return inTurns(l.tools, 1, l.turns) }}
+		Script:  func(string) []*llm.Rule { return inTurns(l.tools, llm.Turn, l.turns) }}
 }
 
 // toldAgain are the stories that are told behind an image, too.
@@ -78,14 +78,18 @@ func afterImage(all []loop) (cases []harness.Case) {
 		l = l.again()
 		c := l.asCase()
 		c.Handler = func(s *server.Session) (any, error) {
-			if _, err := s.Sample(s.Ask("Are you there?")); err != nil {
+			var besides []story.Telling
+			if s.Declares("sampling", "tools") {
+				besides = append(besides, story.AfterFailure)
+			}
+			if err := story.BehindImage(s, besides...); err != nil {
 				return nil, err
 			}
-			story.AfterImage.Begin(s)
 			return s.Sample(asking(s, l.question, l.hints, l.tools...))
 		}
 		c.Script = func(string) []*llm.Rule {
-			return append(inTurns(l.tools, 2, l.turns), llm.When(llm.Turn(1)).Reply(llm.Text("Yes.")))
+			since := func(n int) llm.Matcher { return since(l.question, n) }
+			return append(inTurns(l.tools, since, l.turns), llm.When(since(0)).Reply(llm.Text("Yes.")))
 		}
 		cases = append(cases, c)
 	}
@@ -118,11 +122,27 @@ func (l loop) again() loop {
 	return l
 }
 
-// inTurns returns the model's turns, from the one with this number on.
-func inTurns(tools []server.Tool, first int, all turns) []*llm.Rule {
+// since matches the model's nth turn since the question, and with 0 the requests before it.
+func since(question string, n int) llm.Matcher {
+	return llm.MatcherFunc(func(r *llm.Request) error {
+		turn := 0
+		for i, m := range r.Messages {
+			if m.Role == dialect.User && strings.Contains(dialect.PlainText(m.Content), question) {
+				turn = (&dialect.Request{Messages: r.Messages[i:]}).Turn()
+			}
+		}
+		if turn != n {
+			return fmt.Errorf("expected turn %d since %q, found turn %d", n, question, turn)
+		}
+		return nil
+	})
+}
+
+// inTurns returns the model's turns. Each matches by its number, which counts from 1.
+func inTurns(tools []server.Tool, turn func(int) llm.Matcher, all turns) []*llm.Rule {
 	var rules []*llm.Rule
 	for i, blocks := range all {
-		rules = append(rules, llm.When(llm.Turn(first+i)).ReplyFunc(offering(tools, func(*llm.Request) []llm.Block {
+		rules = append(rules, llm.When(turn(i+1)).ReplyFunc(offering(tools, func(*llm.Request) []llm.Block {
 			return blocks
 		})))
 	}
@@ -182,18 +202,8 @@ func before(e *evidence.Case) int {
 	return 0
 }
 
-// asked needs the request of the loop. A client may refuse one with an image.
-func asked(e *evidence.Case) *check.Verdict {
-	n := before(e)
-	switch {
-	case len(e.Rounds) <= n:
-		return check.Instead(check.NotSent(e, n+1))
-	case n > 0 && len(round(e).Model) == 0:
-		return check.Instead(check.NotApplicable("the client did not ask its model: it may refuse a request about an image").
-			At(round(e).Asked))
-	}
-	return nil
-}
+// asked needs the request of the loop. Before it may come an image that the client refuses.
+func asked(e *evidence.Case) *check.Verdict { return check.SentBehindImage(e, before(e)) }
 
 // about returns a need that turns all cases but these away. Of the probe it says nothing: every check of the chapter
 // judges it, for clients with another loop.

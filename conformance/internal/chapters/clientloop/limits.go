@@ -53,7 +53,7 @@ var slowTool = harness.Case{ID: "client-loop/slow-tool", Timed: harness.Beyond, 
 			Handler: func(s *server.Session) (any, error) {
 				return s.Sample(asking(s, "When is the next flood at Chester?", nil, flood))
 			},
-			Rules: inTurns([]server.Tool{flood}, 1, turns{{at("loop_flood", "Chester")}, said("It is now.")})}
+			Rules: inTurns([]server.Tool{flood}, llm.Turn, turns{{at("loop_flood", "Chester")}, said("It is now.")})}
 	}}
 
 var loopBounded = rule(check.Check{

@@ -23,16 +23,15 @@ var Scenario = story.Retold(check.Scenario{
 	Checks: []check.Check{
 		declined, declinedCode, noModelCall, noMadeUpAnswer, declinedAfter, alive, burst,
 	},
-}, []string{"request", "answer"}, story.ToolsOffered, story.SecondRound)
-
-// codeDeclined is the error code for a request that the user declined (2025-11-25, client/sampling#error-handling).
-const codeDeclined = -1
+},
+	story.Again([]string{"request", "answer"}, story.ToolsOffered, story.SecondRound, story.AfterImage),
+)
 
 // userDecides needs a client whose user decides as the run asks. Any other client may have no user: then only an
 // error with the code -1 shows that it asked one.
 func userDecides(e *evidence.Case) *check.Verdict {
 	r := e.Rounds[0]
-	declines := func(a evidence.Answer) bool { return a.Err != nil && a.Err.Code == codeDeclined }
+	declines := func(a evidence.Answer) bool { return a.Err != nil && a.Err.Code == check.CodeDeclined }
 	if e.Session.Supports[harness.Decisions] || slices.ContainsFunc(r.Answers, declines) {
 		return nil
 	}
@@ -43,7 +42,7 @@ func userDecides(e *evidence.Case) *check.Verdict {
 
 // refusal is what a case expects in which the user declines.
 func refusal(what string) check.Refusal {
-	return check.Refusal{What: what, Codes: []int{codeDeclined}, RefusesAll: true, MayBeEmpty: true}
+	return check.Refusal{What: what, Codes: []int{check.CodeDeclined}, RefusesAll: true, MayBeEmpty: true}
 }
 
 func showResult(v check.Verdict, r *evidence.Round) check.Verdict {

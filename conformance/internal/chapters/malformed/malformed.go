@@ -32,8 +32,10 @@ var Scenario = story.Retold(check.Scenario{
 	Checks: []check.Check{
 		survives, answered, alive, errorDue, wrongTypes, errorCode, noModelCall, badSchema, tolerated,
 	},
-}, []string{"system-role", "null-message", "null-content", "content-string", "missing-max-tokens", "wrong-max-tokens",
-	"tool-bad-schema", "negative-max-tokens"}, story.AfterFailure)
+},
+	story.Again([]string{"system-role", "null-message", "null-content", "content-string", "missing-max-tokens",
+		"wrong-max-tokens", "tool-bad-schema", "negative-max-tokens"}, story.AfterImage, story.AfterFailure),
+)
 
 // longWait is how much longer the harness waits for the client after the long string: a slow reader does not hang.
 const longWait = 20 * time.Second

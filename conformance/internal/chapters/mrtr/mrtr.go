@@ -25,8 +25,12 @@ var Scenario = story.Retold(check.Scenario{
 		retried, rounds, endless, stateOnly, promptsAndResources, missingResultType, unknownResultType,
 		directRequestUnanswered, noResponses, undeclaredInput, badInput,
 	},
-}, []string{"states", "only-state", "state-after-input", "several", "mixed", "five-rounds", "prompt", "untyped"},
-	story.ToolsOffered, story.SecondRound)
+},
+	story.Again([]string{"states", "state-after-input", "several", "mixed", "prompt"},
+		story.ToolsOffered, story.SecondRound, story.AfterImage),
+	story.Again([]string{"only-state", "five-rounds", "untyped"}, story.ToolsOffered, story.SecondRound),
+	story.Again([]string{"unknown-type", "resource"}, story.SecondRound, story.AfterImage),
+)
 
 var (
 	must   = check.InModern(report.Must)

@@ -28,8 +28,12 @@ var Scenario = story.Retold(check.Scenario{
 	Checks: []check.Check{
 		isError, partialNotWhole, refusalTold, retried, errorCode, alive, noUpstreamBody,
 	},
-}, names(permanentErrors[:1], badRequest, temporaryErrors, singleRateLimit, cuts, refusals),
-	story.ToolsOffered, story.SecondRound)
+},
+	story.Again(names(permanentErrors[:1], badRequest, temporaryErrors, singleRateLimit, cuts, refusals),
+		story.ToolsOffered, story.SecondRound),
+	story.Again([]string{"unauthorized", "bad-request", "rate-limited", "rate-limited-once", "truncated-stream",
+		"content-filter"}, story.AfterImage),
+)
 
 // Internals that the provider reveals when it fails.
 const (

@@ -29,7 +29,10 @@ var Scenario = story.Retold(check.Scenario{
 		taskIgnored, noTaskCalls, createdTask, timestamps, status, resultBlocks, resultEqualsPlain, relatedTask,
 		parameterCounts, unknownTask, listed, endIsFinal, taskCancel, staysCancelled, progressTokenKept,
 	},
-}, []string{"failed", "cancelled"}, story.ToolsOffered, story.SecondRound)
+},
+	story.Again([]string{"failed", "cancelled"}, story.ToolsOffered, story.SecondRound, story.AfterImage),
+	story.Again([]string{"undeclared", "answered"}, story.SecondRound, story.AfterImage),
+)
 
 // must completes a check on the task that the client created.
 func must(c check.Check) check.Check {

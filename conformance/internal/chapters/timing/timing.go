@@ -18,5 +18,7 @@ var Scenario = story.Retold(check.Scenario{
 	Checks: []check.Check{
 		modelStalls, streamStalls, modelSlow, totalLimit, aliveWhileSampling, progressEnds,
 	},
-}, []string{"stall-headers", "stall-midstream", "slow", "drip", "ping", "progress"},
-	story.ToolsOffered, story.SecondRound)
+},
+	story.Again([]string{"stall-headers", "stall-midstream", "slow", "drip", "ping", "progress"},
+		story.ToolsOffered, story.SecondRound, story.AfterImage),
+)

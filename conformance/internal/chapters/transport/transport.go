@@ -26,7 +26,11 @@ var Scenario = story.Retold(check.Scenario{
 		sessionLost, handlersSurvive, endsSession, sseDetails, sseRare, overPipe, stderrIsNoError, pipeEnds,
 		restarts, shutsDown, batch, VersionListed, otherVersion,
 	},
-}, []string{"get-stream", "repeated", "disconnect", "pipe"}, story.ToolsOffered, story.SecondRound)
+},
+	story.Again([]string{"get-stream", "repeated", "disconnect", "pipe"},
+		story.ToolsOffered, story.SecondRound, story.AfterImage),
+	story.Again([]string{"same-id", "encoded-name", "events"}, story.SecondRound, story.AfterImage),
+)
 
 var (
 	must     = check.InNewestLegacy(report.Must)
