@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"fmt"
 	"net"
@@ -83,6 +84,22 @@ func (r *route) matches(path string) bool {
 	return more == r.open
 }
 
+// apart removes [dialect.Facts].Apart from the path of a request, and notes that in the request.
+func apart(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, d := range codecs {
+			path := d.Facts().Apart
+			if path == "" || r.URL.Path != path && !strings.HasPrefix(r.URL.Path, path+"/") {
+				continue
+			}
+			r = dialect.BelowApart(r)
+			r.URL.Path = cmp.Or(strings.TrimPrefix(r.URL.Path, path), "/")
+			r.URL.RawPath = strings.TrimPrefix(r.URL.RawPath, path)
+		}
+		serve(w, r)
+	}
+}
+
 // find returns the target of a request, or the error response for an unknown one.
 func (s *Server) find(r *http.Request) (target, *routingError) {
 	if from := s.foreign(r); from != "" {
@@ -93,12 +110,12 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 	for i := range s.routes {
 		at := &s.routes[i]
 		switch {
-		case !at.matches(r.URL.Path):
+		case !at.matches(r.URL.Path) || at.side != nil && !at.side.Claims(r):
 		case at.method != r.Method:
 			if !slices.Contains(allowed, at.method) {
 				allowed = append(allowed, at.method)
 			}
-		case at.side == nil || at.side.Claims(r):
+		default:
 			return at.target, nil
 		}
 	}
@@ -123,7 +140,11 @@ func served(path string) string {
 		_, full, _ := strings.Cut(pattern, " ")
 		top := topOf(full)
 		if top == topOf(path) {
-			patterns = append(patterns, fmt.Sprintf("%s (%s)", pattern, d.Name()))
+			name := d.Name()
+			if below := d.Facts().Apart; below != "" {
+				name += "; its base URL ends in " + below
+			}
+			patterns = append(patterns, fmt.Sprintf("%s (%s)", pattern, name))
 		}
 		if !slices.Contains(bases, top) {
 			bases = append(bases, top)

@@ -33,6 +33,25 @@ func TestRoutes(t *testing.T) {
 }
 
 // Side requests get the provider's shape, are in journal and trace, and reach no rule.
+// A host that finds Ollama behind the base URL of another provider sends what only Ollama takes.
+func TestOnlyTheBaseURLOfOllamaIsOneOfOllama(t *testing.T) {
+	s := start(t, Options{}, When().Reply(Text("hi")))
+	for _, asked := range []string{"GET /", "GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show",
+		"GET /ollamas/api/tags"} {
+		method, path, _ := strings.Cut(asked, " ")
+		w := serve(s, httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(`{"model":"llama3.2"}`)))
+		require.Equal(t, 404, w.Code, asked)
+	}
+	for _, base := range []string{"", "/ollama"} {
+		w := serve(s, httptest.NewRequest("POST", "http://127.0.0.1"+base+"/api/chat",
+			strings.NewReader(`{"model":"llama3.2","stream":false,"messages":[{"role":"user","content":"hello"}]}`)))
+		require.Equal(t, 200, w.Code, base)
+	}
+	for _, x := range s.Journal()[len(s.Journal())-2:] {
+		require.Equal(t, "/api/chat", x.Path)
+	}
+}
+
 func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 	var seen seen
 	s := start(t, Options{Record: seen.record}, When().Reply(Text("hi")).Times(1))
@@ -48,7 +67,8 @@ func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 		{"GET", "/v1/models", "Anthropic-Version", "", dialect.Anthropic, `"has_more":`},
 		{"GET", "/v1/models/claude-", "Anthropic-Version", "", dialect.Anthropic, `"id":"claude-"`},
 		{"POST", "/v1/messages/count_tokens", "Anthropic-Version", plural, dialect.Anthropic, `"input_tokens":`},
-		{"GET", "/api/tags", "", "", dialect.Ollama, `"models":`},
+		{"GET", "/ollama/api/tags", "", "", dialect.Ollama, `"models":`},
+		{"GET", "/ollama", "", "", dialect.Ollama, "Ollama is running"},
 		{"GET", "/v1beta/models?key=k", "", "", dialect.Gemini, `"models":`},
 		{"POST", "/v1beta/models/gemini-2.5-flash:countTokens?key=k", "",
 			`{"contents":[{"role":"user","parts":[{"text":"aaaaaa"}]}]}`, dialect.Gemini, `"totalTokens":`},

@@ -211,7 +211,7 @@ func (s *Server) Native() string { return s.BaseURLs()[dialect.Native] }
 func (s *Server) BaseURLs() map[string]string {
 	bases := map[string]string{}
 	for _, d := range codecs {
-		bases[d.Name()] = s.URL + d.Facts().Base
+		bases[d.Name()] = s.URL + d.Facts().Apart + d.Facts().Base
 	}
 	return bases
 }
@@ -253,7 +253,7 @@ func (s *Server) prefixed(serve http.HandlerFunc) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		http.StripPrefix(s.options.Prefix, serve).ServeHTTP(w, r)
+		http.StripPrefix(s.options.Prefix, apart(serve)).ServeHTTP(w, r)
 	})
 }
 

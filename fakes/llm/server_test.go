@@ -42,7 +42,7 @@ func TestEachDialectHasItsOwnShape(t *testing.T) {
 	require.Equal(t, s.URL+"/native", s.Native())
 	require.Equal(t, s.URL+"/v1", s.OpenAI())
 	require.Equal(t, s.URL, s.Anthropic())
-	require.Equal(t, s.URL, s.Ollama())
+	require.Equal(t, s.URL+"/ollama", s.Ollama())
 	require.Equal(t, s.URL, s.Gemini())
 	require.Len(t, s.BaseURLs(), len(codecs))
 	require.Equal(t, s.Native(), s.BaseURLs()["native"])
@@ -109,7 +109,7 @@ var unserved = []struct {
 		`{"type":"error","error":{"type":"not_found_error","message":"GET /v1/files is not served`},
 	{"an unknown path of Gemini", "GET", "/v1beta/files", "127.0.0.1", nil, "", 404, `"status": "NOT_FOUND"`},
 	{"an unknown path of Ollama", "POST", "/api/generate", "127.0.0.1", nil, hello, 404,
-		`{"error":"POST /api/generate is not served: there are POST /api/chat (ollama)"}`},
+		`{"error":"POST /api/generate is not served: there are POST /api/chat (ollama; its base URL ends in /ollama)"}`},
 	{"an unknown path of xAI", "POST", "/xai/v1/images", "127.0.0.1", nil, hello, 404, `"code": "not_served"`},
 	{"a path of no API", "POST", "/images", "127.0.0.1", nil, hello, 404,
 		chatError("POST /images is not served: paths begin with /native, /v1, ")},

@@ -191,8 +191,8 @@ func (t Telling) handler(next server.Handler) server.Handler {
 	}
 	return func(s *server.Session) (any, error) {
 		t.Begin(s)
-		if !s.Declares("sampling", "tools") {
-			return s.Sample(s.Ask("Are you there?")) // is not sent, and the trace says why
+		if ask := s.Ask("Are you there?"); len(ask.Tools) > 0 && !s.Declares("sampling", "tools") {
+			return s.Sample(ask) // is not sent, and the trace says why
 		}
 		return next(s)
 	}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 )
@@ -10,6 +11,9 @@ import (
 type Facts struct {
 	// Base is the end of the base URL that the provider's SDKs expect, such as "/v1".
 	Base string
+	// Apart is the path of the base URL of a fake; "" for none. Below it, and only there, the fake says that it is a
+	// server of the provider. Hosts ask that of a server whose API is another one.
+	Apart string
 	// Compatible is the dialect of which a compatible server speaks a variant. It then needs no more facts.
 	Compatible string
 	// Provider and Address are the provider's name and public address. Address is "" if it has none.
@@ -90,3 +94,13 @@ type Form struct {
 	// UsesNeverEnd: an answer with a tool use never has the finish reason of a usual end.
 	UsesNeverEnd bool
 }
+
+type apartKey struct{}
+
+// BelowApart returns a copy of a request that came below [Facts.Apart], for [IsApart].
+func BelowApart(r *http.Request) *http.Request {
+	return r.Clone(context.WithValue(r.Context(), apartKey{}, true))
+}
+
+// IsApart reports whether a request came below [Facts.Apart].
+func IsApart(r *http.Request) bool { return r.Context().Value(apartKey{}) != nil }

@@ -29,8 +29,11 @@ func (chat) SideRequestPatterns() []string {
 		"POST /api/embed", "POST /api/embeddings"}
 }
 
-// Claims takes every request: no other codec serves these paths.
-func (chat) Claims(*http.Request) bool { return true }
+// Claims takes embeddings, and all others below Ollama's own base URL: a host that asks another server for its models
+// here wants to know whether it is Ollama.
+func (chat) Claims(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/api/embed") || dialect.IsApart(r)
+}
 
 // AnswerSideRequest answers that no model is loaded, and that every model has all capabilities.
 func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {

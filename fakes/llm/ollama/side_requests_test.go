@@ -16,7 +16,7 @@ func aside(t *testing.T, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	asides := Chat.(dialect.SideRequests)
 	require.Contains(t, asides.SideRequestPatterns(), method+" "+path)
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r := dialect.BelowApart(httptest.NewRequest(method, path, strings.NewReader(body)))
 	require.True(t, asides.Claims(r))
 	a := asides.AnswerSideRequest(r, []byte(body))
 	require.Equal(t, contentJSON, a.Header.Get("Content-Type"))
