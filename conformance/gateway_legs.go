@@ -41,7 +41,7 @@ type leg struct {
 // readLeg reads one leg of a session. Lost, repeated and invalid messages are not on it.
 func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 	l := &leg{}
-	open := map[string]*legRequest{}
+	open := map[string][]*legRequest{}
 	for i := range t.Events {
 		f := pick(&t.Events[i])
 		if f == nil || len(f.Raw) == 0 || f.Lost || f.Resent || f.Partial {
@@ -58,8 +58,9 @@ func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 	return l
 }
 
-// add adds a message: a response to the latest request with its id, of those that are open.
-func (l *leg) add(m legMessage, open map[string]*legRequest) {
+// add adds a message: a response to the latest request with its id, of those that are open. In 2026-07-28, clients may
+// use an id at the same time, as those that a gateway has for its own client's calls (see [settle]).
+func (l *leg) add(m legMessage, open map[string][]*legRequest) {
 	key := func(dir trace.Direction) string {
 		return string(dir) + " " + m.frame.Session + " " + jsonvalue.Canonical(jsonvalue.Decode(m.ID))
 	}
@@ -67,7 +68,7 @@ func (l *leg) add(m legMessage, open map[string]*legRequest) {
 	case m.Method != "" && m.ID != nil:
 		r := &legRequest{legMessage: m}
 		l.requests = append(l.requests, r)
-		open[key(m.frame.Dir)] = r
+		open[key(m.frame.Dir)] = append(open[key(m.frame.Dir)], r)
 	case m.Method != "":
 		l.notes = append(l.notes, &m)
 	case m.ID != nil:
@@ -75,8 +76,9 @@ func (l *leg) add(m legMessage, open map[string]*legRequest) {
 		if m.frame.Dir == trace.FromClient {
 			asker = trace.ToClient
 		}
-		if r := open[key(asker)]; r != nil && r.response == nil {
-			r.response = &m
+		if all := open[key(asker)]; len(all) > 0 {
+			all[len(all)-1].response = &m
+			open[key(asker)] = all[:len(all)-1]
 		}
 	}
 }
@@ -131,6 +133,22 @@ func pair(from, to []*legRequest) {
 			r.other, other.other = other, r
 		}
 	}
+	settle(from)
+}
+
+// settle exchanges the responses to requests that were open with the same id, if one is then the same on both legs.
+func settle(from []*legRequest) {
+	for _, a := range from {
+		for _, b := range from {
+			if a.other != nil && b.other != nil && sameID(a.other, b.other) && sameResponse(b, a.other) {
+				a.other.response, b.other.response = b.other.response, a.other.response
+			}
+		}
+	}
+}
+
+func sameID(a, b *legRequest) bool {
+	return a.frame.Session == b.frame.Session && jsonvalue.Same(a.ID, b.ID)
 }
 
 func sameArguments(a, b *legRequest) bool {

@@ -317,6 +317,41 @@ func TestChangedCallsMayOvertakeEachOther(t *testing.T) {
 	}
 }
 
+// A gateway may have a client of its own for each call, and each counts its ids from 1.
+func TestCallsAtOnceMayHaveOneID(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"x","arguments":{"n":%s}}}`
+	const response = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`
+	for _, c := range []struct {
+		ids, answered [2]string // on the back leg, in this order
+		want          report.Verdict
+	}{
+		{[2]string{"1", "1"}, [2]string{"first", "second"}, report.Pass},
+		{[2]string{"1", "1"}, [2]string{"second", "first"}, report.Pass},
+		{[2]string{"1", "1"}, [2]string{"second", "second"}, report.Fail},
+		{[2]string{"1", "1"}, [2]string{"first", "SECOND"}, report.Fail},
+		{[2]string{"1", "1"}, [2]string{"SECOND", "first"}, report.Fail},
+		{[2]string{"1", "2"}, [2]string{"first", "second"}, report.Pass},
+		{[2]string{"1", "2"}, [2]string{"second", "first"}, report.Fail},
+	} {
+		var both twoLegs
+		both.add(true, trace.FromClient, call, "1", "0")
+		both.add(true, trace.FromClient, call, "2", "1")
+		both.add(false, trace.FromClient, call, c.ids[0], "0")
+		both.add(false, trace.FromClient, call, c.ids[1], "1")
+		both.add(false, trace.ToClient, response, c.ids[0], c.answered[0])
+		both.add(false, trace.ToClient, response, c.ids[1], c.answered[1])
+		both.add(true, trace.ToClient, response, "1", "first")
+		both.add(true, trace.ToClient, response, "2", "second")
+		results := both.judged()
+		i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/calls" })
+		require.Equal(t, c.want, results[i].Verdict, "%v: %s", c.answered, results[i].Message)
+		if slices.Contains(c.answered[:], "SECOND") {
+			require.Contains(t, results[i].Message, `expected result.content[0].text "SECOND"`)
+			require.Contains(t, results[i].Message, `found "second"`)
+		}
+	}
+}
+
 // A cancel and the response to its request may cross: what the gateway has first counts.
 func TestACancelMayCrossTheResponse(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`
