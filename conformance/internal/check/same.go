@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -43,11 +44,15 @@ func (r *Judged) explainedBy(root *Judged, difference string) bool {
 	})
 }
 
-// samePlaces reports whether both are about one place of a message, or about the same messages.
+// samePlaces reports whether both are about one place of a message, about one setting of several requests, or about the
+// same messages.
 func samePlaces(shown, other []report.Evidence) bool {
 	found := map[int64]bool{}
 	for _, a := range shown {
 		for _, b := range other {
+			if a.Case == b.Case && a.Path == b.Path && isSetting(a.Path) {
+				return true
+			}
 			if a.Seq == b.Seq && a.Case == b.Case && a.Seq > 0 {
 				found[a.Seq] = true
 				if a.Path != "" && a.Path == b.Path {
@@ -57,4 +62,9 @@ func samePlaces(shown, other []report.Evidence) bool {
 		}
 	}
 	return len(found) > 1 && !slices.ContainsFunc(shown, func(a report.Evidence) bool { return !found[a.Seq] })
+}
+
+// isSetting reports whether a path is that of a member of a sampling request, except its messages.
+func isSetting(path string) bool {
+	return strings.HasPrefix(path, "params.") && !strings.HasPrefix(path, "params.messages")
 }

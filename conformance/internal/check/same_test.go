@@ -17,7 +17,8 @@ func TestAResultNamesTheDifferenceThatExplainsAllItsCases(t *testing.T) {
 	place := func(seq int64, path string) report.Evidence {
 		return report.Evidence{Case: "loop/a", Seq: seq, Path: path}
 	}
-	lost := Verdict{Kind: report.Fail, Evidence: []report.Evidence{place(3, "params.toolChoice"), place(4, "")},
+	lost := Verdict{Kind: report.Fail, Evidence: []report.Evidence{
+		place(3, "params.toolChoice"), place(3, "params.messages[0]"), place(4, "")},
 		details: &Details{advice: &advice{kind: "lost"}}}
 	root := Judged{Result: report.Result{Scenario: "always", Check: "given", Verdict: report.Fail, Difference: "lost"},
 		verdicts: []caseVerdict{verdict("loop/a", lost)}}
@@ -33,6 +34,10 @@ func TestAResultNamesTheDifferenceThatExplainsAllItsCases(t *testing.T) {
 			verdict("loop/b", Verdict{Kind: report.Pass})}, true},
 		"same place": {[]caseVerdict{verdict("loop/a",
 			shows(place(3, "params.toolChoice"), place(9, "")))}, true},
+		"same setting of a later request": {[]caseVerdict{verdict("loop/a",
+			shows(place(9, "params.toolChoice"), place(10, "")))}, true},
+		"same place of a later history": {[]caseVerdict{verdict("loop/a",
+			shows(place(9, "params.messages[0]"), place(10, "")))}, false},
 		"another place": {[]caseVerdict{verdict("loop/a", shows(place(3, "params.tools")))}, false},
 		"same messages": {[]caseVerdict{verdict("loop/a", shows(place(3, "params"), place(4, "")))}, true},
 		"same messages, and another": {[]caseVerdict{verdict("loop/a",

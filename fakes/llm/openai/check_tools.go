@@ -84,7 +84,7 @@ func checkToolChoice(q *request) *dialect.Error {
 	if !q.style.isOpenAI && (!q.Has("tools") || jsonvalue.IsKind(q.Raw("tool_choice"), '"')) {
 		return nil // Mistral has the mode any
 	}
-	if !q.Has("tools") {
+	if !q.Has("tools") || len(q.tools) == 0 && q.Text("tool_choice") == dialect.ChoiceRequired {
 		return onlyWith("tool_choice", "tools")
 	}
 	choice, refused := readChoice(q.Members)

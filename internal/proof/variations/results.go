@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	mcp "github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
@@ -66,6 +68,13 @@ var resultVariations = of(reference.Config{}, "result-",
 		}}, withTools),
 	edited("text-only", "refuses images and sound", "refusal", "basic parallel "+stories, textOnly,
 		func(v *Variation) { v.Whole = true }),
+	edited("no-tools", "declares sampling without tools", "declared-features", stories, mutants.Edit{
+		Options: func(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+			if string(o.Capabilities) == `{"sampling":{"tools":{}}}` {
+				o.Capabilities = json.RawMessage(`{"sampling":{}}`)
+				w.Fire()
+			}
+		}}, func(v *Variation) { v.Whole = true }),
 	edited("no-context", "refuses to include context, which it does not declare", "include-context", "basic/context",
 		mutants.Edit{Asked: func(s *mutants.Sample) {
 			if context := text(s.Asked, "includeContext"); context != "" && context != "none" {
