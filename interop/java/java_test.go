@@ -28,10 +28,12 @@ func TestClients(t *testing.T) {
 	installed(t)
 	for _, c := range []struct {
 		name, title, built, version, counts string
+		skip                                []string
 	}{
+		// Version 1 waits for ever after a second request of a call that it cannot read, as in basic/after-image.
 		{"v1", "MCP Java SDK 1.x", "target/v1", `(?s)<id>v1</id>.*<mcp>(.*?)</mcp>`,
-			"11 known, 35 not applicable, 5 unsupported"},
-		{"v2", "MCP Java SDK", "target", `<mcp>(.*)</mcp>`, "9 known, 35 not applicable, 5 unsupported"},
+			"11 known, 35 not applicable, 5 unsupported", []string{"basic/after-image"}},
+		{"v2", "MCP Java SDK", "target", `<mcp>(.*)</mcp>`, "9 known, 35 not applicable, 5 unsupported", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			column := &matrix.Column{Name: c.title, Language: "Java", Init: "java",
@@ -39,7 +41,7 @@ func TestClients(t *testing.T) {
 			client := harness.Command("java", "-XX:TieredStopAtLevel=1", "-cp", c.built+"/classes:"+c.built+"/lib/*",
 				"Adapter")
 			need.InMatrix(t, column, client, "testdata/"+c.name+".yaml", c.counts,
-				conformance.In(server.V20251125), conformance.Only(quick...))
+				conformance.In(server.V20251125), conformance.Only(quick...), conformance.Skip(c.skip...))
 		})
 	}
 }
