@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 const (
@@ -139,6 +140,12 @@ func TestWhatAClientShowsOfItsTask(t *testing.T) {
 		test("status", "working after the result", report.Fail, "with a result", func(s *taskStory) {
 			s.creates(working).asks(result).responds(taskResult).asks(get).responds(working)
 		}),
+		test("result-blocks", "a request that the model refused", report.NotApplicable, "the model refused",
+			func(s *taskStory) {
+				s.asksForTask().Answers(`{"task":`+working+`}`).
+					Prompt(string(jsonvalue.Marshal(asks)), trace.ModelEnd{Status: 400, Refused: "no"})
+				s.asks(result).responds(taskResult)
+			}),
 		test("result-equals-plain", "the same in another order", report.Pass, "", func(s *taskStory) {
 			s.creates(working).asks(result).responds(taskResult).Asks(asks).Answers(tracetest.Saying("So."))
 		}),

@@ -8,9 +8,11 @@ import (
 )
 
 // TakesImage needs a client that does not refuse the image of a case whose check is not about it. A client may refuse
-// one, with an error or, in 2026-07-28, by the end of the call, and then nothing else shows.
+// all images, with an error or, in 2026-07-28, by the end of the call, and then nothing else shows.
 func TakesImage(e *evidence.Case) *Verdict {
-	if len(e.Rounds) == 0 || !e.Rounds[0].Shows() || slices.ContainsFunc(e.Rounds, serves) {
+	refuses := len(e.Rounds) > 0 && e.Rounds[0].Shows() && !e.Session.ServesImages() &&
+		!slices.ContainsFunc(e.Rounds, serves)
+	if !refuses {
 		return nil
 	}
 	return Instead(NotApplicable("the client did not ask its model: it may refuse a request about an image").

@@ -76,8 +76,8 @@ type Session struct {
 	KeptLimits []string
 	// OmittedFrom says from what request a setting is missing that the client passes on in others of the run (see
 	// [NoteRun]).
-	OmittedFrom   map[Setting]string
-	mediaRefusals *mediaRefusals // nil before [NoteRun]
+	OmittedFrom map[Setting]string
+	media       *runMedia // nil before [NoteRun]
 	// Unmarked holds requests to the model that belong to no case, in order.
 	Unmarked []Place
 	// Own holds the requests of a host's own, and those in Unmarked, in order.

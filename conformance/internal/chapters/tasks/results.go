@@ -34,6 +34,8 @@ var resultBlocks = must(check.Check{
 			switch {
 			case x.End.HungUp:
 				return check.NotApplicable("the client abandoned its model request before tasks/result").At(x.Place)
+			case x.End.Refused != "": // before tasks/result or after it
+				return check.NotApplicable("the model refused the request, and gave no answer").At(x.Place)
 			case x.Behind < e.Session.Order[first.Ref]:
 				return check.NotApplicable("the model had answered before tasks/result")
 			case first.Response != nil && e.Session.Order[first.Response.Ref] < x.Behind:
