@@ -96,7 +96,7 @@ func (f Refusal) judgeCode(e *evidence.Case, r *evidence.Round, wrong func(strin
 	a := r.Answers[0]
 	code := a.Err.Code
 	reserved := code >= -32768 && code <= -32000 || code == -1
-	if slices.Contains(f.Codes, code) || f.Reserved && reserved || e.Session.RefusesMedia(r, code) {
+	if slices.Contains(f.Codes, code) || f.Reserved && reserved || len(r.Model) == 0 && e.Session.RefusesMedia(r, code) {
 		return f.withCode(r)
 	}
 	var written jsonvalue.Object // the code may be of another type
