@@ -13,18 +13,19 @@ func (r *Round) Shows() bool { return bytes.Contains(r.Raw, media[0]) }
 
 // runMedia is what a run shows of a client and media.
 type runMedia struct {
-	served  bool     // It asked its model about an image.
-	refused [2][]int // The codes with which it refused valid requests because of each of [media], as it may.
+	served  [2]bool  // It asked its model about each of [media].
+	refused [2][]int // The codes with which it refused valid requests with them.
 }
 
 // ServesImages reports whether the client asked its model about an image in some session of the run (see [NoteRun]).
-func (s *Session) ServesImages() bool { return s.media != nil && s.media.served }
+func (s *Session) ServesImages() bool { return s.media != nil && s.media.served[0] }
 
-// RefusesMedia reports whether the code is that with which the client refused other requests of the run because of an
-// image, or because of audio, and the request has one.
+// RefusesMedia reports whether the request has an image, or audio, of which the client serves none in the run, and the
+// code is that with which it refused others.
 func (s *Session) RefusesMedia(r *Round, code int) bool {
 	for i, kind := range media {
-		if s.media != nil && slices.Contains(s.media.refused[i], code) && bytes.Contains(r.Raw, kind) {
+		if s.media != nil && !s.media.served[i] && slices.Contains(s.media.refused[i], code) &&
+			bytes.Contains(r.Raw, kind) {
 			return true
 		}
 	}
@@ -36,12 +37,12 @@ func noteMedia(sessions []*Session) {
 	var noted runMedia
 	for _, s := range sessions {
 		s.Any(func(r *Round) bool {
-			noted.served = noted.served || r.Shows() && len(r.Model) > 0
-			if r.Hostile || len(r.Model) > 0 || len(r.Answers) == 0 || r.Answers[0].Err == nil {
-				return false
-			}
 			for i, kind := range media {
-				if bytes.Contains(r.Raw, kind) {
+				switch {
+				case !bytes.Contains(r.Raw, kind):
+				case len(r.Model) > 0:
+					noted.served[i] = true
+				case !r.Hostile && len(r.Answers) > 0 && r.Answers[0].Err != nil:
 					noted.refused[i] = append(noted.refused[i], r.Answers[0].Err.Code)
 				}
 			}
