@@ -58,8 +58,7 @@ func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 	return l
 }
 
-// add adds a message: a response to the latest request with its id, of those that are open. In 2026-07-28, clients may
-// use an id at the same time, as those that a gateway has for its own client's calls (see [settle]).
+// add adds a message. A response belongs to the latest open request with its id: there may be several (see [settle]).
 func (l *leg) add(m legMessage, open map[string][]*legRequest) {
 	key := func(dir trace.Direction) string {
 		return string(dir) + " " + m.frame.Session + " " + jsonvalue.Canonical(jsonvalue.Decode(m.ID))
@@ -136,19 +135,22 @@ func pair(from, to []*legRequest) {
 	settle(from)
 }
 
-// settle exchanges the responses to requests that were open with the same id, if one is then the same on both legs.
+// settle exchanges the responses to requests that were open together with one id, if one response is then the same on
+// both legs. A gateway of 2026-07-28 may have a client for each call, and each of them counts its ids from 1.
 func settle(from []*legRequest) {
 	for _, a := range from {
 		for _, b := range from {
-			if a.other != nil && b.other != nil && sameID(a.other, b.other) && sameResponse(b, a.other) {
+			if a.other != nil && b.other != nil && shareID(a.other, b.other) && sameResponse(b, a.other) {
 				a.other.response, b.other.response = b.other.response, a.other.response
 			}
 		}
 	}
 }
 
-func sameID(a, b *legRequest) bool {
-	return a.frame.Session == b.frame.Session && jsonvalue.Same(a.ID, b.ID)
+// shareID reports whether two requests have the same id, and were open together.
+func shareID(a, b *legRequest) bool {
+	return a.frame.Session == b.frame.Session && jsonvalue.Same(a.ID, b.ID) && a.response != nil && b.response != nil &&
+		a.at < b.response.at && b.at < a.response.at
 }
 
 func sameArguments(a, b *legRequest) bool {

@@ -352,6 +352,25 @@ func TestCallsAtOnceMayHaveOneID(t *testing.T) {
 	}
 }
 
+// A gateway that gives each call the result of the one before fails for the first one, under whatever ids.
+func TestAnIDMayComeAgainAfterTheResponse(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"%s"}}`
+	const response = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`
+	var both twoLegs
+	before := "nothing"
+	for i, tool := range []string{"first", "second"} {
+		id := fmt.Sprint(i + 1)
+		both.add(true, trace.FromClient, call, id, tool)
+		both.add(false, trace.FromClient, call, "1", tool)
+		both.add(false, trace.ToClient, response, "1", "by "+tool)
+		both.add(true, trace.ToClient, response, id, before)
+		before = "by " + tool
+	}
+	results := both.judged()
+	i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/calls" })
+	require.Contains(t, results[i].Message, `the response to tools/call first: expected result.content[0].text "by first"`)
+}
+
 // A cancel and the response to its request may cross: what the gateway has first counts.
 func TestACancelMayCrossTheResponse(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`

@@ -84,12 +84,21 @@ func (r *route) matches(path string) bool {
 	return more == r.open
 }
 
+// apartPaths are those of [dialect.Facts].Apart that are not empty.
+var apartPaths = func() (paths []string) {
+	for _, d := range codecs {
+		if path := d.Facts().Apart; path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}()
+
 // apart removes [dialect.Facts].Apart from the path of a request, and notes that in the request.
 func apart(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		for _, d := range codecs {
-			path := d.Facts().Apart
-			if path == "" || r.URL.Path != path && !strings.HasPrefix(r.URL.Path, path+"/") {
+		for _, path := range apartPaths {
+			if r.URL.Path != path && !strings.HasPrefix(r.URL.Path, path+"/") {
 				continue
 			}
 			r = dialect.BelowApart(r)

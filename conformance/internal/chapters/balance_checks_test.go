@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/validity"
@@ -84,6 +85,52 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 			)
 		}
 	}
+}
+
+// A client that refuses all images may find the image first, and not the wrong history. It may not ask its model then.
+func TestTheErrorCodeMayBeThatForAnImage(t *testing.T) {
+	const name = "image-beside-result"
+	for _, c := range []struct {
+		what       string
+		code       int // for an image in a valid request
+		asksModel  bool
+		otherImage bool // is served
+		want       report.Verdict
+	}{
+		{"the code for images", -32603, false, false, report.Pass},
+		{"another code", -32000, false, false, report.Warn},
+		{"the provider refuses it", -32603, true, false, report.Warn},
+		{"another image is served", -32603, false, true, report.Warn},
+	} {
+		s := tracetest.Begin(t, balanceCatalogue, server.V20251125, dialect.Native, "balance/"+name)
+		sending(historyNamed(name), func(s *session, ask *balanceRequest) {
+			if c.asksModel {
+				s.Prompt(string(jsonvalue.Marshal(ask)), refusedByModel)
+			}
+			s.Refuses(-32603, "no")
+		})(s)
+		continuesIn(s, "balance/text-beside-result")
+		s.Asks(tracetest.Asking("Hello?")).Answers(tracetest.Saying("Hello."))
+		s.Asks(aboutImage("And here?")).Refuses(c.code, "no images")
+		if c.otherImage {
+			again := aboutImage("And there?")
+			s.Asks(again).Prompts(again).Answers(tracetest.Saying("A map."))
+		}
+		got := s.PassesBarrier().Ends(trace.Process{}).Result("balance/mixed-content")
+		i := slices.IndexFunc(got.Cases, func(r report.CaseResult) bool { return r.Case == "balance/"+name })
+		require.Equal(t, c.want, got.Cases[i].Verdict, "%s: %s", c.what, got.Cases[i].Message)
+	}
+}
+
+func historyNamed(name string) balance.History {
+	for _, kind := range balance.Forbidden {
+		for _, h := range kind.Histories {
+			if h.Name == name {
+				return h
+			}
+		}
+	}
+	panic("no history is called " + name)
 }
 
 func TestAForbiddenHistoryCostsNoModelCallAndNoSession(t *testing.T) {

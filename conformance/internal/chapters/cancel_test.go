@@ -205,7 +205,19 @@ func TestTheServerCancelsWhatDoesNotRun(t *testing.T) {
 	beside := func(s cancelStory) cancelStory {
 		return s.asks("bird").says("A robin.").asks("think").cancelsUselessly(`"nobody"`).asks("fish")
 	}
+	// refuses is a client that refuses the request after the nth cancel.
+	refuses := func(s cancelStory, n int) {
+		s.asks("bird").says("A robin.")
+		for i := 1; i < n; i++ {
+			s.asks("think").cancelsUselessly(`"nobody"`).asks("fish").says("A herring.").
+				responds(fmt.Sprint(1000+2*i), "So.")
+		}
+		s.asks("think").cancelsUselessly(`"nobody"`).asks("fish").Refuses(-32000, "declined")
+		s.responds(fmt.Sprint(1000+2*n), "So.")
+	}
 	cancelRun(t, "unknown-request", tracetest.InA, []cancelRow{
+		{"unknown-id", "the ninth request is refused", report.Warn, "request 9", func(s cancelStory) { refuses(s, 4) }},
+		{"unknown-id", "the eleventh is refused", report.Unsupported, "the 11th", func(s cancelStory) { refuses(s, 5) }},
 		{"unknown-id", "both requests have results", report.Pass, "", func(s cancelStory) {
 			beside(s).says("A herring.").responds("1002", "So.")
 		}},

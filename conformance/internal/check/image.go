@@ -19,8 +19,8 @@ func TakesImage(e *evidence.Case) *Verdict {
 		At(e.Rounds[0].Asked))
 }
 
-// SentBehindImage needs the request with the index to have been sent. With an index above 0, one with an image comes
-// before it.
+// SentBehindImage needs the sampling request with this index, from 0, to have been sent. A request about an image may
+// come before it.
 func SentBehindImage(e *evidence.Case, index int) *Verdict {
 	if index < len(e.Rounds) {
 		return nil
@@ -28,10 +28,10 @@ func SentBehindImage(e *evidence.Case, index int) *Verdict {
 	return cmp.Or(TakesImage(e), Instead(NotSent(e, index+1)))
 }
 
-// serves reports whether the client did anything with the request but refuse it, be it that it declined it for the
-// user, or ignored it.
+// serves reports whether the client did not simply refuse the request: it asked its model, gave a result, declined for
+// the user, or gave no response at all.
 func serves(r *evidence.Round) bool {
 	legacy := r.RawID != nil
-	answers := func(a evidence.Answer) bool { return a.Err == nil || a.Err.Code == CodeDeclined }
+	answers := func(a evidence.Answer) bool { return a.Err == nil || a.Err.Code == evidence.CodeDeclined }
 	return len(r.Model) > 0 || legacy && len(r.Answers) == 0 || slices.ContainsFunc(r.Answers, answers)
 }

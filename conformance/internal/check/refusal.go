@@ -12,9 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
-// CodeDeclined is the error code for a request that the user declined (2025-11-25, client/sampling#error-handling).
-const CodeDeclined = -1
-
 // Refusal is what a case expects if the client must refuse one of its requests: the Expect of its [harness.Case]. A
 // client refuses with an error response or, in 2026-07-28, by not retrying the call. [Refused], [RefusedWithCode],
 // [HasCode], [CostsNoModelCall] and [Alive] judge such cases.
@@ -95,8 +92,8 @@ func (f Refusal) answered(e *evidence.Case, r *evidence.Round) Verdict {
 func (f Refusal) judgeCode(e *evidence.Case, r *evidence.Round, wrong func(string, ...any) Verdict) Verdict {
 	a := r.Answers[0]
 	code := a.Err.Code
-	reserved := code >= -32768 && code <= -32000 || code == -1
-	if slices.Contains(f.Codes, code) || f.Reserved && reserved || len(r.Model) == 0 && e.Session.RefusesMedia(r, code) {
+	reserved := code >= -32768 && code <= -32000 || code == evidence.CodeDeclined
+	if slices.Contains(f.Codes, code) || f.Reserved && reserved || e.Session.RefusesMedia(r, code) {
 		return f.withCode(r)
 	}
 	var written jsonvalue.Object // the code may be of another type

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"sync"
 
@@ -31,19 +32,27 @@ func (s *Session) AnswersAny() bool { return s.Answers(func(*Round) bool { retur
 
 // Answers reports whether the client answered such a round with a result.
 func (s *Session) Answers(kind func(*Round) bool) bool {
-	return s.Any(func(r *Round) bool { return r.Result() != nil && kind(r) })
-}
-
-// Any reports whether the session has a sampling request of the kind.
-func (s *Session) Any(kind func(*Round) bool) bool {
-	for _, calls := range s.Calls {
-		for _, ev := range calls {
-			if slices.ContainsFunc(ev.Rounds, kind) {
-				return true
-			}
+	for r := range s.rounds() {
+		if r.Result() != nil && kind(r) {
+			return true
 		}
 	}
 	return false
+}
+
+// rounds returns the rounds of all cases, in no order.
+func (s *Session) rounds() iter.Seq[*Round] {
+	return func(yield func(*Round) bool) {
+		for _, calls := range s.Calls {
+			for _, ev := range calls {
+				for _, r := range ev.Rounds {
+					if !yield(r) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // lazily returns the answer with its result decoded at first use.

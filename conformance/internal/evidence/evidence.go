@@ -77,7 +77,8 @@ type Session struct {
 	// OmittedFrom says from what request a setting is missing that the client passes on in others of the run (see
 	// [NoteRun]).
 	OmittedFrom map[Setting]string
-	media       *runMedia // nil before [NoteRun]
+	// media is nil before [NoteRun].
+	media *runMedia
 	// Unmarked holds requests to the model that belong to no case, in order.
 	Unmarked []Place
 	// Own holds the requests of a host's own, and those in Unmarked, in order.

@@ -20,8 +20,8 @@ type runMedia struct {
 // ServesImages reports whether the client asked its model about an image in some session of the run (see [NoteRun]).
 func (s *Session) ServesImages() bool { return s.media != nil && s.media.served[0] }
 
-// RefusesMedia reports whether the request has an image, or audio, of which the client serves none in the run, and the
-// code is that with which it refused others.
+// RefusesMedia reports whether the request has an image or audio, the client refuses all of that kind in the run, and
+// the code is one with which it does so.
 func (s *Session) RefusesMedia(r *Round, code int) bool {
 	for i, kind := range media {
 		if s.media != nil && !s.media.served[i] && slices.Contains(s.media.refused[i], code) &&
@@ -32,11 +32,11 @@ func (s *Session) RefusesMedia(r *Round, code int) bool {
 	return false
 }
 
-// noteMedia notes which media the client serves, and how it refuses others.
+// noteMedia notes in the sessions of a run which media the client serves, and with which codes it refuses the others.
 func noteMedia(sessions []*Session) {
 	var noted runMedia
 	for _, s := range sessions {
-		s.Any(func(r *Round) bool {
+		for r := range s.rounds() {
 			for i, kind := range media {
 				switch {
 				case !bytes.Contains(r.Raw, kind):
@@ -46,8 +46,7 @@ func noteMedia(sessions []*Session) {
 					noted.refused[i] = append(noted.refused[i], r.Answers[0].Err.Code)
 				}
 			}
-			return false
-		})
+		}
 	}
 	for _, s := range sessions {
 		s.media = &noted

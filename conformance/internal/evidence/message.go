@@ -19,6 +19,9 @@ const (
 	CodeInvalidParams  = -32602
 )
 
+// CodeDeclined is the error code for a request that the user declined (2025-11-25, client/sampling#error-handling).
+const CodeDeclined = -1
+
 // Message is a JSON-RPC message of the wire (see [trace.ReadMessage]).
 type Message struct {
 	trace.Message

@@ -163,13 +163,10 @@ func (t Telling) of(c harness.Case, within []server.Revision) harness.Case {
 	return c
 }
 
-// Begin makes the requests that the session asks from now on those of the telling.
-func (t Telling) Begin(s *server.Session) { s.Amend(t.amend) }
-
 // BehindImage asks the first question of a call, behind an image and its answer. Later requests of the call have the
 // image, too, unless the client refuses it, and the tellings besides. The error is one that ends the call.
 func BehindImage(s *server.Session, besides ...Telling) error {
-	AfterImage.Begin(s)
+	s.Amend(AfterImage.amend)
 	_, err := s.Sample(s.Ask("Are you there?"))
 	switch {
 	case err == nil:
@@ -190,7 +187,7 @@ func (t Telling) handler(next server.Handler) server.Handler {
 		return nil
 	}
 	return func(s *server.Session) (any, error) {
-		t.Begin(s)
+		s.Amend(t.amend)
 		if ask := s.Ask("Are you there?"); len(ask.Tools) > 0 && !s.Declares("sampling", "tools") {
 			return s.Sample(ask) // is not sent, and the trace says why
 		}

@@ -126,7 +126,7 @@ func ignoring(c check.Check) check.Check {
 	return c
 }
 
-// manyRequests are more of a call than a client with a limit need serve.
+// manyRequests are as many requests of a call as each client serves. It may limit how many more.
 const manyRequests = 10
 
 // uselessCancelSent needs a cancel that names no running request, and the request after it.

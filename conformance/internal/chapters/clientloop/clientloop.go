@@ -88,8 +88,8 @@ func afterImage(all []loop) (cases []harness.Case) {
 			return s.Sample(asking(s, l.question, l.hints, l.tools...))
 		}
 		c.Script = func(string) []*llm.Rule {
-			since := func(n int) llm.Matcher { return since(l.question, n) }
-			return append(inTurns(l.tools, since, l.turns), llm.When(since(0)).Reply(llm.Text("Yes.")))
+			turn := since(l.question)
+			return append(inTurns(l.tools, turn, l.turns), llm.When(turn(0)).Reply(llm.Text("Yes.")))
 		}
 		cases = append(cases, c)
 	}
@@ -122,20 +122,22 @@ func (l loop) again() loop {
 	return l
 }
 
-// since matches the model's nth turn since the question, and with 0 the requests before it.
-func since(question string, n int) llm.Matcher {
-	return llm.MatcherFunc(func(r *llm.Request) error {
-		turn := 0
-		for i, m := range r.Messages {
-			if m.Role == dialect.User && strings.Contains(dialect.PlainText(m.Content), question) {
-				turn = (&dialect.Request{Messages: r.Messages[i:]}).Turn()
+// since is [llm.Turn] for turns that count from the question on; 0 matches the requests before it.
+func since(question string) func(n int) llm.Matcher {
+	return func(n int) llm.Matcher {
+		return llm.MatcherFunc(func(r *llm.Request) error {
+			turn := 0
+			for i, m := range r.Messages {
+				if m.Role == dialect.User && strings.Contains(dialect.PlainText(m.Content), question) {
+					turn = (&dialect.Request{Messages: r.Messages[i:]}).Turn()
+				}
 			}
-		}
-		if turn != n {
-			return fmt.Errorf("expected turn %d since %q, found turn %d", n, question, turn)
-		}
-		return nil
-	})
+			if turn != n {
+				return fmt.Errorf("expected turn %d since %q, found turn %d", n, question, turn)
+			}
+			return nil
+		})
+	}
 }
 
 // inTurns returns the model's turns. Each matches by its number, which counts from 1.

@@ -31,7 +31,7 @@ var Scenario = story.Retold(check.Scenario{
 // error with the code -1 shows that it asked one.
 func userDecides(e *evidence.Case) *check.Verdict {
 	r := e.Rounds[0]
-	declines := func(a evidence.Answer) bool { return a.Err != nil && a.Err.Code == check.CodeDeclined }
+	declines := func(a evidence.Answer) bool { return a.Err != nil && a.Err.Code == evidence.CodeDeclined }
 	if e.Session.Supports[harness.Decisions] || slices.ContainsFunc(r.Answers, declines) {
 		return nil
 	}
@@ -42,7 +42,7 @@ func userDecides(e *evidence.Case) *check.Verdict {
 
 // refusal is what a case expects in which the user declines.
 func refusal(what string) check.Refusal {
-	return check.Refusal{What: what, Codes: []int{check.CodeDeclined}, RefusesAll: true, MayBeEmpty: true}
+	return check.Refusal{What: what, Codes: []int{evidence.CodeDeclined}, RefusesAll: true, MayBeEmpty: true}
 }
 
 func showResult(v check.Verdict, r *evidence.Round) check.Verdict {
