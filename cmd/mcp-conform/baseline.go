@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,7 +38,7 @@ func (c *baselineCommand) Validate() error {
 	return nil
 }
 
-func (c *baselineCommand) Run(s streams) error {
+func (c *baselineCommand) Run(_ context.Context, s streams) error {
 	rs, err := readResults(newestRun(c.Results, s.err))
 	if err != nil {
 		return usage(err)

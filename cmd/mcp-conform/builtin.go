@@ -113,11 +113,11 @@ func mutantNames() []string {
 }
 
 type clientCommand struct {
-	Name string `arg:""`
+	Name string `arg:"" help:"The client, such as builtin:reference."`
 	URL  string `arg:"" optional:"" help:"Omit it over stdio."`
 }
 
-func (c *clientCommand) Run(ctx context.Context) error {
+func (c *clientCommand) Run(ctx context.Context, _ streams) error {
 	run, err := builtin(c.Name)
 	if err != nil {
 		return usage(err)

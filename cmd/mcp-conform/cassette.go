@@ -18,13 +18,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
-type cassetteCommand struct {
-	Show   cassetteShow   `cmd:"" help:"Show the interactions of a cassette."`
-	Lint   cassetteLint   `cmd:"" help:"Find secrets and invalid bodies in cassettes."`
-	Import cassetteImport `cmd:"" help:"Convert files of vcrpy, Ruby VCR, go-vcr v1 or httprr."`
-	Update cassetteUpdate `cmd:"" help:"Record again what a command no longer asks as recorded."`
-}
-
 type cassetteUpdate struct {
 	File string `arg:"" help:"The cassette."`
 	recordedCommand
@@ -55,7 +48,7 @@ type cassetteShow struct {
 	Interaction int    `default:"-1" placeholder:"N" help:"Show interaction N, from 0, with its bodies."`
 }
 
-func (c *cassetteShow) Run(s streams) error {
+func (c *cassetteShow) Run(_ context.Context, s streams) error {
 	f, err := readCassette(c.File)
 	if err != nil {
 		return usage(err)
@@ -134,7 +127,7 @@ type cassetteLint struct {
 	Files []string `arg:"" help:"Cassettes, or names of embedded recordings."`
 }
 
-func (c *cassetteLint) Run(s streams) error {
+func (c *cassetteLint) Run(_ context.Context, s streams) error {
 	found := 0
 	for _, name := range c.Files {
 		f, err := readCassette(name)
@@ -158,7 +151,7 @@ type cassetteImport struct {
 	Files  []string `arg:"" help:"Files of another recorder."`
 }
 
-func (c *cassetteImport) Run(s streams) error {
+func (c *cassetteImport) Run(_ context.Context, s streams) error {
 	failed, unwritten := 0, false
 	for _, file := range c.Files {
 		name := strings.TrimSuffix(filepath.Base(file), ".gz")

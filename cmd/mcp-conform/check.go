@@ -80,7 +80,7 @@ func (o *output) judge(
 	ctx context.Context, s streams, from string, played *report.Results, traces []*trace.Trace, again string,
 ) error {
 	began := time.Now()
-	run, err := parseRun(ctx, append([]string{"run"}, played.Flags...), s)
+	run, err := parseRun(played.Flags)
 	if err != nil {
 		return usage(errors.New(from + ": " + err.Error()))
 	}

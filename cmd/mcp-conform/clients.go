@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
@@ -20,8 +19,8 @@ import (
 // clients are the configured clients that a command line names, and their configuration; nil for a command line with a
 // client of its own, or without a configuration. With a configuration, a run names its client: if the default client
 // passed, nobody would notice that no configured client ran.
-func (c *runCommand) clients(args arguments) ([]string, *configFile, error) {
-	named := len(c.Command) > 0 && !slices.Contains(args, "--")
+func (c *runCommand) clients() ([]string, *configFile, error) {
+	named := len(c.Command) > 0 && !c.dashed()
 	there := exists(c.Config) || c.Config != configName // A missing file that is named is an error.
 	switch {
 	case c.All && len(c.Command) > 0:
@@ -59,8 +58,9 @@ func (f *configFile) known(names []string) error {
 }
 
 // runClients runs configured clients one after the other. All are checked before the first one runs.
-func runClients(ctx context.Context, s streams, names []string, file *configFile, parsed *kong.Context) error {
-	given, flags := givenFlags(parsed), parsed.Selected().Flags
+func (c *runCommand) runClients(ctx context.Context, s streams, names []string, file *configFile) error {
+	flags := c.command.Flags()
+	given := givenFlags(flags)
 	var runs []configured
 	files := map[string]string{}
 	for _, name := range names {
@@ -68,11 +68,10 @@ func runClients(ctx context.Context, s streams, names []string, file *configFile
 		if err != nil {
 			return usage(err)
 		}
-		run, err := parseRun(ctx, words, s)
+		run, err := parseRun(words[1:])
 		if err != nil {
-			message := kongWords.Replace(strings.TrimPrefix(err.Error(), "run: "))
-			flag := flagName.FindStringSubmatch(message)
-			return usage(file.wrongMember(fmt.Errorf("client %s: %s", name, message), name, append(flag, "", "")[1], given))
+			flag := flagName.FindStringSubmatch(err.Error())
+			return usage(file.wrongMember(fmt.Errorf("client %s: %w", name, err), name, append(flag, "", "")[1], given))
 		}
 		run.nameFiles()
 		if run.Format == "json" && len(names) > 1 {
@@ -146,42 +145,28 @@ func reportPaths(files reportFiles) []string {
 	return paths
 }
 
-func parseRun(ctx context.Context, words []string, s streams) (*runCommand, error) {
-	parsed := &cli{}
-	parser, err := newParser(ctx, parsed, words, s, func(int) {})
+// parseRun returns the run of a command line, without its first word.
+func parseRun(words []string) (*runCommand, error) {
+	run := &runCommand{}
+	c, arguments := parserOf("run", "", run)
+	err := c.ParseFlags(words)
 	if err == nil {
-		_, err = parser.Parse(words)
+		err = assign(c, run, arguments, nil, c.Flags().Args())
+	} else {
+		err = flagError(c, err)
 	}
-	return &parsed.Run, err
+	return run, err
 }
 
-func givenFlags(parsed *kong.Context) map[string][]string {
+// givenFlags are the flags of the command line that win over those of a configuration, each as words.
+func givenFlags(flags *pflag.FlagSet) map[string][]string {
 	given := map[string][]string{}
-	for _, element := range parsed.Path {
-		if flag := element.Flag; flag != nil && given[flag.Name] == nil && flag.Name != "all" && flag.Name != "config" {
-			given[flag.Name] = givenWords(flag, flag.Target)
+	flags.Visit(func(f *pflag.Flag) {
+		if v, ok := f.Value.(*value); ok && f.Name != "all" && f.Name != "config" {
+			given[f.Name] = v.words()
 		}
-	}
+	})
 	return given
-}
-
-func givenWords(flag *kong.Flag, value reflect.Value) []string {
-	var words []string
-	switch value.Kind() {
-	case reflect.Pointer:
-		return givenWords(flag, value.Elem())
-	case reflect.Slice:
-		for i := range value.Len() {
-			words = append(words, givenWords(flag, value.Index(i))...)
-		}
-	case reflect.Map:
-		for _, key := range value.MapKeys() {
-			words = append(words, flagWord(flag, key.String(), fmt.Sprint(value.MapIndex(key))))
-		}
-	default:
-		words = []string{flagWord(flag, "", fmt.Sprint(value.Interface()))}
-	}
-	return words
 }
 
 // nameFiles puts the client's name in place of {name} in the names of files.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-conform/mcp-conform/internal/yamlfile"
 )
@@ -65,7 +65,7 @@ func (f *configFile) wrong(err error, at ...any) error {
 }
 
 // arguments returns the words of a run of the client. given are the flags of the command line, which win.
-func (f *configFile) arguments(name string, flags []*kong.Flag, given map[string][]string) ([]string, error) {
+func (f *configFile) arguments(name string, flags *pflag.FlagSet, given map[string][]string) ([]string, error) {
 	value := f.Clients[slices.Index(f.names(), name)].Value
 	members, ok := value.(yamlfile.Members)
 	if !ok && value != nil {
@@ -85,9 +85,7 @@ func (f *configFile) arguments(name string, flags []*kong.Flag, given map[string
 			return nil, err
 		}
 	}
-	for _, flag := range flags {
-		b.words = append(b.words, given[flag.Name]...)
-	}
+	flags.VisitAll(func(f *pflag.Flag) { b.words = append(b.words, given[f.Name]...) })
 	builtin := func(word string) bool { return strings.HasPrefix(word, "--client=") }
 	switch {
 	case b.command != nil:
@@ -102,7 +100,7 @@ func (f *configFile) arguments(name string, flags []*kong.Flag, given map[string
 type clientWords struct {
 	file           *configFile
 	name           string
-	flags          []*kong.Flag
+	flags          *pflag.FlagSet
 	given          map[string][]string
 	words, command []string
 }
@@ -116,14 +114,14 @@ func (b *clientWords) add(m yamlfile.Member, at ...any) (err error) {
 		}
 		return nil
 	}
-	flag := slices.IndexFunc(b.flags, func(flag *kong.Flag) bool { return flag.Name == member })
-	if flag < 0 || slices.Contains(notConfigured, member) {
+	flag := b.flags.Lookup(member)
+	if flag == nil || slices.Contains(notConfigured, member) {
 		return b.file.wrong(unknownMember(member, b.flags), at...)
 	}
 	if b.given[member] != nil || b.given["shard"] != nil && (member == "report" || member == "format") {
 		return nil // A shard only plays: mcp-conform merge writes the reports.
 	}
-	more, err := flagWords(b.flags[flag], m.Value)
+	more, err := flagWords(flag.Value.(*value), m.Value)
 	if err != nil {
 		return b.file.wrong(err, at...)
 	}
@@ -131,13 +129,13 @@ func (b *clientWords) add(m yamlfile.Member, at ...any) (err error) {
 	return nil
 }
 
-func unknownMember(member string, flags []*kong.Flag) error {
+func unknownMember(member string, flags *pflag.FlagSet) error {
 	known := []string{"command"}
-	for _, flag := range flags {
-		if !slices.Contains(notConfigured, flag.Name) {
-			known = append(known, flag.Name)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(notConfigured, f.Name) {
+			known = append(known, f.Name)
 		}
-	}
+	})
 	return fmt.Errorf("unknown member %q; %s", member, hint(member, known, "members are the flags of run, and command"))
 }
 
@@ -169,15 +167,15 @@ func scalar(value any) (string, error) {
 }
 
 // flagWords are the words for a flag with the value of a member.
-func flagWords(flag *kong.Flag, value any) ([]string, error) {
-	parts := yamlfile.Members{{Value: value}}
-	switch v := value.(type) {
+func flagWords(flag *value, member any) ([]string, error) {
+	parts := yamlfile.Members{{Value: member}}
+	switch v := member.(type) {
 	case bool:
-		if !flag.IsBool() {
+		if !flag.isBool() {
 			return nil, fmt.Errorf("expected a value, found %v", v)
 		}
 	case []any:
-		if !flag.IsSlice() {
+		if !flag.isList() {
 			return nil, errors.New("expected one value, found a list")
 		}
 		parts = nil
@@ -185,15 +183,15 @@ func flagWords(flag *kong.Flag, value any) ([]string, error) {
 			parts = append(parts, yamlfile.Member{Value: one})
 		}
 	case yamlfile.Members:
-		if !flag.IsMap() {
+		if !flag.isMap() {
 			return nil, errors.New("expected one value, found a mapping")
 		}
 		parts = v
 	default:
-		if v != nil && flag.IsBool() {
+		if v != nil && flag.isBool() {
 			return nil, fmt.Errorf("expected true or false, found %v", v)
 		}
-		if v != nil && flag.IsMap() {
+		if v != nil && flag.isMap() {
 			return nil, fmt.Errorf("expected a mapping, such as junit: FILE, found %v", v)
 		}
 	}
@@ -203,20 +201,9 @@ func flagWords(flag *kong.Flag, value any) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		words = append(words, flagWord(flag, part.Name, text))
+		words = append(words, flag.word(part.Name, text))
 	}
 	return words, nil
-}
-
-// flagWord is the word for one value of a flag; key is that of a mapping, or "".
-func flagWord(flag *kong.Flag, key, value string) string {
-	if flag.IsSlice() && flag.Tag.Sep == ',' || flag.IsMap() && flag.Tag.MapSep == ',' {
-		value = strings.ReplaceAll(value, ",", `\,`)
-	}
-	if key != "" {
-		value = key + "=" + value
-	}
-	return fmt.Sprintf("--%s=%s", flag.Name, value)
 }
 
 func exists(path string) bool {

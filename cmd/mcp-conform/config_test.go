@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,7 +24,7 @@ func TestTheSchemaOfTheConfigurationFitsTheFlags(t *testing.T) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	require.NoError(t, enc.Encode(configSchema(runFlags(t))))
+	require.NoError(t, enc.Encode(configSchema(runFlags())))
 	if *update {
 		require.NoError(t, os.WriteFile(schemaPath, b.Bytes(), 0o644))
 	}
@@ -35,37 +33,31 @@ func TestTheSchemaOfTheConfigurationFitsTheFlags(t *testing.T) {
 	require.Equal(t, string(want), b.String(), "go test ./cmd/mcp-conform -run Schema -update accepts it")
 }
 
-func runFlags(t *testing.T) []*kong.Flag {
-	parser, err := newParser(context.Background(), &cli{}, nil, streams{io.Discard, io.Discard}, func(int) {})
-	require.NoError(t, err)
-	for _, node := range parser.Model.Children {
-		if node.Name == "run" {
-			return node.Flags
-		}
-	}
-	t.Fatal("there is no command run")
-	return nil
+func runFlags() *pflag.FlagSet {
+	c, _ := parserOf("run", "", &runCommand{})
+	return c.Flags()
 }
 
 type object = map[string]any
 
-func configSchema(flags []*kong.Flag) object {
+func configSchema(flags *pflag.FlagSet) object {
 	members := object{"command": object{"type": "array", "items": object{"type": "string"}, "minItems": 1,
 		"description": "The client's command. No word is split, and no shell runs it."}}
-	for _, flag := range flags {
-		if slices.Contains(notConfigured, flag.Name) || flag.Hidden {
-			continue
+	flags.VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(notConfigured, f.Name) {
+			return
 		}
+		flag := f.Value.(*value)
 		member := object{"type": "string"}
-		kind := flag.Target.Kind()
+		kind := flag.field.Kind()
 		switch {
-		case flag.Target.Type() == reflect.TypeFor[time.Duration]():
+		case flag.field.Type() == reflect.TypeFor[time.Duration]():
 			member["pattern"] = `^([0-9.]+(ms|s|m|h))+$`
-		case flag.IsBool():
+		case flag.isBool():
 			member["type"] = "boolean"
-		case flag.IsSlice():
+		case flag.isList():
 			member = object{"anyOf": []object{{"type": "string"}, {"type": "array", "items": object{"type": "string"}}}}
-		case flag.IsMap():
+		case flag.isMap():
 			files := object{}
 			for _, name := range formatNames() {
 				files[name] = object{"type": "string"}
@@ -73,12 +65,12 @@ func configSchema(flags []*kong.Flag) object {
 			member = object{"type": "object", "properties": files, "additionalProperties": false}
 		case kind == reflect.Int || kind == reflect.Int64 || kind == reflect.Pointer:
 			member["type"] = "integer"
-		case flag.Enum != "":
-			member["enum"] = flag.EnumSlice()
+		case flag.enum() != nil:
+			member["enum"] = flag.enum()
 		}
-		member["description"] = flag.Help
-		members[flag.Name] = member
-	}
+		member["description"] = f.Usage
+		members[f.Name] = member
+	})
 	client := object{"type": "object", "properties": members, "additionalProperties": false}
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "mcp-conform.yaml", "type": "object",
@@ -125,8 +117,8 @@ func TestTheSchemaAcceptsWhatRunAccepts(t *testing.T) {
 		file, err := readConfig(path)
 		if err == nil {
 			var words []string
-			if words, err = file.arguments("mine", runFlags(t), nil); err == nil {
-				_, err = parseRun(context.Background(), words, streams{io.Discard, io.Discard})
+			if words, err = file.arguments("mine", runFlags(), nil); err == nil {
+				_, err = parseRun(words[1:])
 			}
 		}
 		require.Equal(t, ok, err == nil, "%s: %v", text, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +18,7 @@ type diffCommand struct {
 }
 
 // Run shows what changed, and fails if something got worse.
-func (c *diffCommand) Run(s streams) error {
+func (c *diffCommand) Run(_ context.Context, s streams) error {
 	var runs [2]compare.Run
 	for i, path := range []string{c.Before, c.After} {
 		run, err := comparedRun(path)

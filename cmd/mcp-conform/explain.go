@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ type explainCommand struct {
 	ID string `arg:"" help:"A check, such as parallel/results-reach-model, or a scenario."`
 }
 
-func (c *explainCommand) Run(s streams) error {
+func (c *explainCommand) Run(_ context.Context, s streams) error {
 	var b bytes.Buffer
 	var names []string
 	gateway := conformance.GatewayChecks()

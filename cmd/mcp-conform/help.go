@@ -1,15 +1,17 @@
 package main
 
 import (
-	"cmp"
 	_ "embed" // help.txt
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -18,31 +20,86 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
 )
 
-// fillTags puts the vars in the place of their names in struct tags. kong does this too, but reads all vars again for
-// each flag: that took a third of the time that mcp-conform needs to start.
-func fillTags(parser *kong.Kong) error {
-	known := vars()
-	fill := func(tag *string) {
-		if strings.Contains(*tag, "${") {
-			*tag = os.Expand(*tag, func(name string) string { return cmp.Or(known[name], "${"+name+"}") }) // kong refuses others
+// fillIn puts the vars in the place of their names in a struct tag.
+func fillIn(tag string) string {
+	if !strings.Contains(tag, "${") {
+		return tag
+	}
+	return os.Expand(tag, func(name string) string {
+		text, ok := vars()[name]
+		if !ok {
+			panic("no variable is called " + name)
+		}
+		return text
+	})
+}
+
+// writeUsage writes how a command is called, with its arguments, its own commands, and its flags.
+func writeUsage(c *cobra.Command, arguments []*value) error {
+	text := "Usage:\n  " + c.UseLine() + "\n"
+	if len(arguments) > 0 {
+		text += "\nArguments:\n"
+	}
+	for _, v := range arguments {
+		text += folded("  "+v.summary()+"   ", v.help())
+	}
+	if c.HasSubCommands() {
+		text += "\nCommands:\n"
+	}
+	for _, child := range c.Commands() {
+		if !child.Hidden {
+			text += folded(fmt.Sprintf("  %-*s  ", c.NamePadding(), child.Name()), child.Short)
 		}
 	}
-	return kong.Visit(parser.Model.Node, func(part kong.Visitable, next kong.Next) error {
-		if v, ok := part.(*kong.Value); ok {
-			fill(&v.Help)
-			fill(&v.Default)
-			fill(&v.Enum)
+	_, err := fmt.Fprintf(c.OutOrStderr(), "%s\nFlags:\n%s", text, c.Flags().FlagUsagesWrapped(helpWidth))
+	return err
+}
+
+// helpWidth is the width of a help, in characters.
+const helpWidth = 80
+
+// folded returns a text in lines of helpWidth, each of them as far from the margin as the first one, which has a head.
+func folded(head, text string) string {
+	var b strings.Builder
+	line := head
+	for _, word := range strings.Fields(text) {
+		if len(line)+len(word) > helpWidth {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line = strings.Repeat(" ", len(head))
 		}
-		return next(nil)
-	})
+		line += word + " "
+	}
+	return b.String() + strings.TrimRight(line, " ") + "\n"
+}
+
+// flagError says in our words what is wrong with a flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var missing *pflag.ValueRequiredError
+	var wrong *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		name := "--" + unknown.GetSpecifiedName()
+		err = suggest(errors.New("unknown flag "+name), name, known)
+	case errors.As(err, &unknown):
+		err = fmt.Errorf("unknown flag -%s", unknown.GetSpecifiedName())
+	case errors.As(err, &missing):
+		f := missing.GetFlag()
+		err = fmt.Errorf("--%s: expected %s, found none", f.Name, f.Value.Type())
+	case errors.As(err, &wrong):
+		err = fmt.Errorf("--%s: %w", wrong.GetFlag().Name, wrong.Unwrap())
+	}
+	return err
 }
 
 //go:embed help.txt
 var helpTexts string
 
-// vars returns the texts of help.txt, in which a line that is indented continues the one before it, and the values that
+// vars are the texts of help.txt, in which a line that is indented continues the one before it, and the values that
 // they name.
-func vars() map[string]string {
+var vars = sync.OnceValue(func() map[string]string {
 	providers, variables := upstreams()
 	all := map[string]string{
 		"kinds":          strings.Join(initKinds(), ","),
@@ -66,7 +123,7 @@ func vars() map[string]string {
 		all[name] = os.Expand(text, func(value string) string { return all[value] })
 	}
 	return all
-}
+})
 
 // upstreams returns the names of all providers, and the variables of their addresses.
 func upstreams() (providers, variables []string) {

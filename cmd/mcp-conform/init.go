@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func initKinds() []string {
 		recipeNames()...)
 }
 
-func (c *initCommand) Run(s streams) error {
+func (c *initCommand) Run(_ context.Context, s streams) error {
 	var files fs.ReadDirFS = initFiles
 	folder := path.Join("init", c.Kind)
 	if slices.Contains(recipeNames(), c.Kind) {

@@ -23,7 +23,7 @@ func TestEveryConfigurationOfInitIsValid(t *testing.T) {
 	require.Subset(t, initKinds(), []string{"typescript", "host", "mcp-use", "opencode"})
 	for _, kind := range initKinds() {
 		dir := t.TempDir()
-		require.NoError(t, (&initCommand{Kind: kind, Dir: dir}).Run(streams{out: io.Discard, err: io.Discard}))
+		require.NoError(t, (&initCommand{Kind: kind, Dir: dir}).Run(t.Context(), streams{out: io.Discard, err: io.Discard}))
 		path := filepath.Join(dir, configName)
 		text, err := os.ReadFile(path)
 		if kind == "go" {
@@ -45,7 +45,7 @@ func TestEverySDKOfInitSaysWhatToInstall(t *testing.T) {
 	} {
 		t.Chdir(t.TempDir())
 		t.Setenv("PATH", t.TempDir()) // neither runtimes nor packages
-		require.NoError(t, (&initCommand{Kind: kind, Dir: "."}).Run(streams{out: io.Discard, err: io.Discard}))
+		require.NoError(t, (&initCommand{Kind: kind, Dir: "."}).Run(t.Context(), streams{out: io.Discard, err: io.Discard}))
 		clients, err := readConfig(configName)
 		require.NoError(t, err)
 		for _, c := range clients.Clients {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ func (c *listCommand) Validate() error {
 	return knownRevisions(c.Revision)
 }
 
-func (c *listCommand) Run(s streams) error {
+func (c *listCommand) Run(_ context.Context, s streams) error {
 	if c.Requirements {
 		return listRequirements(s, c.Format, c.Revision)
 	}

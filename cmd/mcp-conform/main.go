@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -30,43 +30,85 @@ const (
 	exitInterrupted = 130
 )
 
-type cli struct {
-	Run      runCommand      `cmd:"" help:"Judge a client (default: the built-in reference client)."`
-	Serve    serveCommand    `cmd:"" help:"Serve the scripted model to any program, until interrupted."`
-	Record   recordCommand   `cmd:"" help:"Run a command and record its model traffic in a cassette."`
-	Baseline baselineCommand `cmd:"" help:"Compare results with a baseline of known failures, or write it."`
-	Check    checkCommand    `cmd:"" help:"Judge saved traces again, such as those of a bug report."`
-	Show     showCommand     `cmd:"" help:"Show a trace as a sequence of messages."`
-	Diff     diffCommand     `cmd:"" help:"Say what changed between two runs, such as of two versions of a client."`
-	Tap      tapCommand      `cmd:"" help:"Record what passes between a client and a server of yours."`
-	Replay   replayCommand   `cmd:"" help:"Serve the server's side of a recorded session to a client, until interrupted."`
-	Verify   verifyCommand   `cmd:"" help:"Play the client's side of a recorded session to a server, and compare."`
-	Merge    mergeCommand    `cmd:"" help:"Judge the shards of a run."`
-	Init     initCommand     `cmd:"" help:"Write a configuration, and an adapter to start from."`
-	Report   reportCommand   `cmd:"" help:"Write saved results in other formats, such as a page that compares clients."`
-	Cassette cassetteCommand `cmd:"" help:"Inspect and lint cassettes."`
-	List     listCommand     `cmd:"" help:"List scenarios, cases and checks, or the requirements behind them."`
-	Explain  explainCommand  `cmd:"" help:"Explain a check: the rule, the likely cause of a failure, and the fix."`
-	Selftest selftestCommand `cmd:"" help:"Test the checks: every mutant of the reference client must fail its checks."`
-	Complete completeCommand `cmd:"" name:"completion" help:"Print a completion script for a shell."`
-	Man      manCommand      `cmd:"" help:"Print the manual page."`
-	Version  versionCommand  `cmd:"" help:"Print the version and the supported protocol revisions."`
-	Client   clientCommand   `cmd:"" hidden:"" help:"Run as a built-in client. The harness starts it."`
+// newRoot returns the whole command line, of these words after the program's name.
+func newRoot(s streams, words []string) *cobra.Command {
+	command := func(name, help string, r runner) *cobra.Command { return newCommand(s, words, name, help, r) }
+	client := command("client", "Run as a built-in client. The harness starts it.", &clientCommand{})
+	client.Hidden = true
+	root := newGroup("mcp-conform", "Judges MCP clients that answer sampling requests.",
+		command("run", "Judge a client (default: the built-in reference client).", &runCommand{}),
+		command("serve", "Serve the scripted model to any program, until interrupted.", &serveCommand{}),
+		command("record", "Run a command and record its model traffic in a cassette.", &recordCommand{}),
+		command("baseline", "Compare results with a baseline of known failures, or write it.", &baselineCommand{}),
+		command("check", "Judge saved traces again, such as those of a bug report.", &checkCommand{}),
+		command("show", "Show a trace as a sequence of messages.", &showCommand{}),
+		command("diff", "Say what changed between two runs, such as of two versions of a client.", &diffCommand{}),
+		command("tap", "Record what passes between a client and a server of yours.", &tapCommand{}),
+		command("replay", "Serve the server's side of a recorded session to a client, until interrupted.",
+			&replayCommand{}),
+		command("verify", "Play the client's side of a recorded session to a server, and compare.", &verifyCommand{}),
+		command("merge", "Judge the shards of a run.", &mergeCommand{}),
+		command("init", "Write a configuration, and an adapter to start from.", &initCommand{}),
+		command("report", "Write saved results in other formats, such as a page that compares clients.", &reportCommand{}),
+		newGroup("cassette", "Inspect and lint cassettes.",
+			command("show", "Show the interactions of a cassette.", &cassetteShow{}),
+			command("lint", "Find secrets and invalid bodies in cassettes.", &cassetteLint{}),
+			command("import", "Convert files of vcrpy, Ruby VCR, go-vcr v1 or httprr.", &cassetteImport{}),
+			command("update", "Record again what a command no longer asks as recorded.", &cassetteUpdate{})),
+		command("list", "List scenarios, cases and checks, or the requirements behind them.", &listCommand{}),
+		command("explain", "Explain a check: the rule, the likely cause of a failure, and the fix.", &explainCommand{}),
+		command("selftest", "Test the checks: every mutant of the reference client must fail its checks.",
+			&selftestCommand{}),
+		command("man", "Print the manual page.", &manCommand{}),
+		command("version", "Print the version and the supported protocol revisions.", &versionCommand{}),
+		client)
+	root.SetArgs(words)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
+	helpFlag().addTo(root, root.PersistentFlags())
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.RunE, completion.Args = choose, cobra.ArbitraryArgs
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageOf(c, flagError(c, err)) })
+	return root
+}
+
+// newGroup returns a command of commands.
+func newGroup(name, help string, all ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{Use: name + " COMMAND", Short: help, Args: cobra.ArbitraryArgs, RunE: choose}
+	group.AddCommand(all...)
+	return group
+}
+
+// choose runs a command of commands without one that it has. The whole command line shows its help if it is empty.
+func choose(c *cobra.Command, args []string) error {
+	var known []string
+	for _, one := range c.Commands() {
+		if !one.Hidden {
+			known = append(known, one.Name())
+		}
+	}
+	switch {
+	case len(args) > 0:
+		return usageOf(c, suggest(fmt.Errorf("unknown command %q", args[0]), args[0], known))
+	case c.HasParent():
+		return usageOf(c, fmt.Errorf("expected one of %s, found none", strings.Join(known, ", ")))
+	}
+	return c.Help()
 }
 
 type streams struct {
 	out, err io.Writer
 }
 
-// arguments are the words of the command line after the program's name.
-type arguments []string
-
 func (s streams) json(v any) error {
 	_, err := s.out.Write(append(jsonvalue.Indented(v), '\n'))
 	return err
 }
 
-// exitError carries an exit code through kong; err may be nil.
+// exitError carries an exit code; err may be nil.
 type exitError struct {
 	code int
 	err  error
@@ -83,6 +125,12 @@ func (e *exitError) Unwrap() error { return e.err }
 
 func usage(err error) error { return &exitError{exitUsage, err} }
 
+func usageOf(c *cobra.Command, err error) error {
+	return usage(fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
+}
+
+func init() { cobra.EnableCommandSorting = false } // the help begins with run
+
 func main() { os.Exit(mainCode()) }
 
 // mainCode is main for tests, which run it as a command.
@@ -96,61 +144,16 @@ func mainCode() int {
 	return run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
 }
 
-// kongWords replaces the words of package kong for a wrong value.
-var kongWords = strings.NewReplacer(
-	" but got ",
-	", found ",
-	"bool value must be true, 1, yes, false, 0 or no",
-	"expected true or false",
-	"a valid 64 bit int",
-	"a whole number",
-	"expected duration",
-	"expected a duration such as 30s",
-)
-
 func run(ctx context.Context, args []string, s streams) int {
-	code := -1
-	parser, err := newParser(ctx, &cli{}, args, s, func(c int) { code = c })
-	if err != nil {
-		return exitCode(s, &exitError{exitHarness, err})
+	if len(args) > 0 && args[0] == "--version" {
+		args = append([]string{"version"}, args[1:]...)
 	}
-	switch {
-	case len(args) == 0, args[0] == "help" && len(args) == 1:
-		args = []string{"--help"}
-	case args[0] == "help":
-		args = append(args[1:], "--help")
-	case args[0] == "--version":
-		args[0] = "version"
-	}
-	parsed, err := parser.Parse(args)
-	if code >= 0 { // help was printed
-		return code
-	}
-	if err != nil {
-		return exitCode(s, usage(fmt.Errorf("%s (see mcp-conform --help)", kongWords.Replace(err.Error()))))
-	}
-	return exitCode(s, parsed.Run())
+	return exitCode(s, execute(ctx, args, s))
 }
 
-// execute runs the words of a command that is no help.
+// execute runs the words of a command.
 func execute(ctx context.Context, words []string, s streams) error {
-	parser, err := newParser(ctx, &cli{}, words, s, func(int) {})
-	if err != nil {
-		return &exitError{exitHarness, err}
-	}
-	parsed, err := parser.Parse(words)
-	if err != nil {
-		return usage(err)
-	}
-	return parsed.Run()
-}
-
-// newParser returns a parser of command lines into grammar. exit is called after it printed help.
-func newParser(ctx context.Context, grammar *cli, args []string, s streams, exit func(int)) (*kong.Kong, error) {
-	return kong.New(grammar, kong.Name("mcp-conform"), kong.UsageOnError(), kong.Writers(s.out, s.err),
-		kong.Description("Judges MCP clients that answer sampling requests."),
-		kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(s, arguments(args)), kong.PostBuild(fillTags))
+	return newRoot(s, words).ExecuteContext(ctx)
 }
 
 func exitCode(s streams, err error) int {

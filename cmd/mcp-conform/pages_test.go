@@ -118,7 +118,7 @@ func TestTheBaselinesOfThePageAreValid(t *testing.T) {
 var (
 	fence       = regexp.MustCompile("(?ms)^```(.*?)^```")
 	named       = regexp.MustCompile("(?ms)^```(?:json|sh|yaml)\n(?:// |# )([a-z-]+\\.[a-z]+)\n(.*?)^```")
-	commandLine = regexp.MustCompile(`(?m)^    (\S.*)$`)
+	pageCommand = regexp.MustCompile(`(?m)^    (\S.*)$`)
 	remark      = regexp.MustCompile(`  +# .*$`)
 )
 
@@ -151,7 +151,7 @@ func TestTheCommandsOfThePagesWork(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			dir := pageFolder(t, text)
-			for _, line := range commandLine.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			for _, line := range pageCommand.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
 				if command := remark.ReplaceAllString(line[1], ""); !notRun.MatchString(command) {
 					runLine(t, dir, env, command)
 				}
@@ -196,10 +196,9 @@ func runLine(t *testing.T, dir string, env []string, command string) {
 		return
 	case strings.HasPrefix(command, "mcp-conform selftest "): // internal/proof/selftest and faults play them
 		words := strings.Fields(command)[1:]
-		parser, err := newParser(t.Context(), &cli{}, words, streams{io.Discard, io.Discard}, func(int) {})
+		c, _, err := newRoot(streams{io.Discard, io.Discard}, words).Find(words)
 		require.NoError(t, err)
-		_, err = parser.Parse(words)
-		require.NoError(t, err, command)
+		require.NoError(t, c.ParseFlags(words), command)
 		return
 	case strings.HasPrefix(command, "mcp-conform init "):
 		require.NoError(t, os.Remove(filepath.Join(dir, "mcp-conform.yaml")))

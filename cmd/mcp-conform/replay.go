@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -91,6 +90,7 @@ func (standardIO) Write(b []byte) (int, error) { return os.Stdout.Write(b) }
 func (standardIO) Close() error                { return os.Stdin.Close() }
 
 type verifyCommand struct {
+	invocation
 	Path    string        `arg:"" placeholder:"PATH" help:"A trace, a folder of traces, or a folder of run --out."`
 	Server  []string      `arg:"" optional:"" placeholder:"URL|-- COMMAND" help:"${verify_server}"`
 	Ignore  []string      `sep:"none" placeholder:"MEMBER" help:"${verify_ignore}"`
@@ -100,8 +100,8 @@ type verifyCommand struct {
 }
 
 // Run plays the client's side of a recording to a server. It fails if the server says anything else than it did.
-func (c *verifyCommand) Run(ctx context.Context, s streams, args arguments) error {
-	options, err := c.options(slices.Contains(args, "--"))
+func (c *verifyCommand) Run(ctx context.Context, s streams) error {
+	options, err := c.options(c.dashed())
 	if err != nil {
 		return usage(err)
 	}

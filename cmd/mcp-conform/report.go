@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,7 @@ import (
 
 type reportCommand struct {
 	Results []string    `arg:"" placeholder:"RESULTS" help:"Folders of run --out, or files of run --report json=FILE."`
-	Report  reportFiles `mapsep:"," default:"html=report.html" placeholder:"FORMAT=FILE" help:"${report_report}"`
+	Report  reportFiles `default:"html=report.html" placeholder:"FORMAT=FILE" help:"${report_report}"`
 	Strict  bool        `help:"Warnings are failures, too."`
 }
 
@@ -37,7 +38,7 @@ func (c *reportCommand) Validate() error {
 	return nil
 }
 
-func (c *reportCommand) Run(s streams) error {
+func (c *reportCommand) Run(_ context.Context, s streams) error {
 	var runs []html.Run
 	for _, path := range c.Results {
 		run, err := readRun(newestRun(path, s.err))

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/report/html"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -56,25 +54,19 @@ func formatNames() []string {
 
 type reportFiles map[string]string
 
-// Decode adds the files of one flag. A format is written once.
-func (files *reportFiles) Decode(ctx *kong.DecodeContext) error {
-	var text string
-	if err := ctx.Scan.PopValueInto("FORMAT=FILE", &text); err != nil {
-		return err
+// add adds the file of a format. A format is written once.
+func (files *reportFiles) add(text string) error {
+	name, path, ok := strings.Cut(text, "=")
+	if !ok {
+		return fmt.Errorf("expected FORMAT=FILE, found %q", text)
+	}
+	if other, twice := (*files)[name]; twice && other != path {
+		return fmt.Errorf("%s has two files, %s and %s: name one", name, other, path)
 	}
 	if *files == nil {
 		*files = reportFiles{}
 	}
-	for _, part := range kong.SplitEscaped(text, ',') {
-		name, path, ok := strings.Cut(part, "=")
-		if !ok {
-			return fmt.Errorf("expected FORMAT=FILE, found %q", part)
-		}
-		if other, twice := (*files)[name]; twice && other != path {
-			return fmt.Errorf("%s has two files, %s and %s: name one", name, other, path)
-		}
-		(*files)[name] = path
-	}
+	(*files)[name] = path
 	return nil
 }
 

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/conformance/recordings"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -30,7 +28,7 @@ type output struct {
 	Format   string      `enum:"text,json" default:"text" help:"Format of the report: text or json."`
 	NoTimes  bool        `name:"no-durations" help:"Leave times out of the report."`
 	Out      string      `placeholder:"DIR" help:"Also write results and traces to this folder."`
-	Report   reportFiles `mapsep:"," placeholder:"FORMAT=FILE" help:"${run_report}"`
+	Report   reportFiles `placeholder:"FORMAT=FILE" help:"${run_report}"`
 	KeepRuns int         `name:"keep-runs" placeholder:"N" help:"${run_keep_runs}"`
 	Baseline string      `placeholder:"FILE" help:"${run_baseline}"`
 	Strict   bool        `help:"Warnings fail the run, too."`
@@ -40,6 +38,7 @@ type output struct {
 }
 
 type runCommand struct {
+	invocation
 	Scenario []string `placeholder:"GLOB" help:"Play only these scenarios, cases or checks; may be repeated."`
 	Skip     []string `placeholder:"GLOB" help:"Skip these scenarios, cases or checks; may be repeated."`
 	Revision []string `placeholder:"DATE" help:"Protocol revisions to judge (default: ${revisions})."`
@@ -90,16 +89,16 @@ func (c *runCommand) sayWhatIsPlayed(s streams) {
 // client. GOMEMLIMIT replaces it.
 const softMemory = 192 << 20
 
-func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed *kong.Context) error {
-	if slices.Contains(args, "--") && strings.Join(c.Command, "") == "" {
+func (c *runCommand) Run(ctx context.Context, s streams) error {
+	if c.dashed() && strings.Join(c.Command, "") == "" {
 		return usage(errors.New("expected the client's command after --, found none: an empty variable?"))
 	}
-	names, config, err := c.clients(args)
+	names, config, err := c.clients()
 	if err != nil {
 		return usage(err)
 	}
 	if names != nil {
-		return runClients(ctx, s, names, config, parsed)
+		return c.runClients(ctx, s, names, config)
 	}
 	suite, known, err := c.ready(ctx, s)
 	if err != nil {
@@ -111,9 +110,9 @@ func (c *runCommand) Run(ctx context.Context, s streams, args arguments, parsed 
 		suite.Progress, done = showProgress(s.err)
 	}
 	if c.Shard != "" {
-		return c.playShard(ctx, suite, s, args, done)
+		return c.playShard(ctx, suite, s, done)
 	}
-	return c.playAll(ctx, s, args, suite, known, done)
+	return c.playAll(ctx, s, suite, known, done)
 }
 
 // ready checks and prepares all that the run reads and writes, before the first client starts.
@@ -140,8 +139,8 @@ func (c *runCommand) ready(ctx context.Context, s streams) (*conformance.Suite, 
 }
 
 // playAll plays and judges all that is asked for; done ends the display of the progress.
-func (c *runCommand) playAll(ctx context.Context, s streams, args arguments, suite *conformance.Suite,
-	known *baseline.File, done func()) error {
+func (c *runCommand) playAll(ctx context.Context, s streams, suite *conformance.Suite, known *baseline.File,
+	done func()) error {
 	began := time.Now()
 	if c.Out != "" || len(c.Report) > 0 {
 		suite.Checkpoint = c.checkpoint(known, began)
@@ -155,7 +154,7 @@ func (c *runCommand) playAll(ctx context.Context, s streams, args arguments, sui
 		}
 		return runErr
 	}
-	results.Flags = hidden(deciding(args[1:]))
+	results.Flags = hidden(deciding(c.words[1:]))
 	return c.exit(ctx, results, errors.Join(runErr, c.finish(s, known, began, results, traces)))
 }
 

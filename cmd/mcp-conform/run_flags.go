@@ -108,9 +108,17 @@ func oneOf(flag, value string, known []string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	err := fmt.Errorf("%s: expected one of %s, found %q", flag, strings.Join(known, ", "), value)
-	if near := words.DidYouMean(value, known); near != "" {
-		err = fmt.Errorf("%w; %s", err, near)
+	return fmt.Errorf("%s: %w", flag, notOne(value, known))
+}
+
+func notOne(value string, known []string) error {
+	return suggest(fmt.Errorf("expected one of %s, found %q", strings.Join(known, ", "), value), value, known)
+}
+
+// suggest adds to an error what a wrong name may mean.
+func suggest(err error, name string, known []string) error {
+	if near := words.DidYouMean(name, known); near != "" {
+		return fmt.Errorf("%w; %s", err, near)
 	}
 	return err
 }

@@ -16,10 +16,10 @@ import (
 type selftestCommand struct {
 	Mutant []string `arg:"" optional:"" help:"Play only these mutants."`
 	Format string   `enum:"text,json" default:"text" help:"Format: text or json."`
-	Every  bool     `help:"${selftest_every}" xor:"mode"`
+	Every  bool     `help:"${selftest_every}"`
 
-	Conditions bool   `help:"${selftest_conditions}" xor:"mode"`
-	Faults     int    `placeholder:"N" help:"${selftest_faults}" xor:"mode"`
+	Conditions bool   `help:"${selftest_conditions}"`
+	Faults     int    `placeholder:"N" help:"${selftest_faults}"`
 	Seed       uint64 `default:"1" help:"Seed of the random faults."`
 	Only       int    `placeholder:"I" help:"Play only the fault with this number, and show what it changed."`
 	Out        string `placeholder:"DIR" help:"With --only: also write results and traces to this folder."`
@@ -27,6 +27,8 @@ type selftestCommand struct {
 
 func (c *selftestCommand) Validate() error {
 	switch {
+	case c.Every && c.Conditions || (c.Every || c.Conditions) && c.Faults > 0:
+		return errors.New("--every, --conditions and --faults exclude each other")
 	case c.Faults < 0:
 		return errors.New("--faults: expected a positive number")
 	case c.Faults > 0 && c.Mutant != nil:

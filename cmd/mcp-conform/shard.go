@@ -66,7 +66,7 @@ func (c *runCommand) validateShard() error {
 // playShard plays a part of the run and saves its traces, also those of a part that is killed or interrupted, which has
 // no shard.json. It fails only if it could not play.
 func (c *runCommand) playShard(
-	ctx context.Context, suite *conformance.Suite, s streams, args arguments, done func(),
+	ctx context.Context, suite *conformance.Suite, s streams, done func(),
 ) error {
 	suite.Shard, suite.Shards, _ = c.parts() // valid, by validateShard
 	saved := 0
@@ -89,7 +89,7 @@ func (c *runCommand) playShard(
 		return err
 	}
 	part := shard{Format: shardFormat, Tool: version(), Shard: suite.Shard, Shards: suite.Shards,
-		Flags: hidden(deciding(args[1:]))}
+		Flags: hidden(deciding(c.words[1:]))}
 	if part.Traces, err = traceSums(c.Out); err != nil {
 		return &exitError{exitHarness, err}
 	}

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -19,6 +18,7 @@ import (
 )
 
 type tapCommand struct {
+	invocation
 	Out         string   `required:"" placeholder:"DIR" help:"Folder for a trace of each session."`
 	Server      []string `arg:"" optional:"" passthrough:"" placeholder:"URL|-- COMMAND" help:"${tap_server}"`
 	Listen      string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"${tap_listen}"`
@@ -30,11 +30,11 @@ type tapCommand struct {
 }
 
 // Run passes on what a client and a server say, and writes traces when it ends. Interrupting it is its normal end.
-func (c *tapCommand) Run(ctx context.Context, s streams, args arguments) error {
+func (c *tapCommand) Run(ctx context.Context, s streams) error {
 	if c.Config != "" {
 		return c.configuration(s)
 	}
-	upstream, command, err := c.server(slices.Contains(args, "--"))
+	upstream, command, err := c.server(c.dashed())
 	if err != nil {
 		return usage(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -13,7 +14,7 @@ import (
 
 type versionCommand struct{}
 
-func (versionCommand) Run(s streams) error {
+func (*versionCommand) Run(_ context.Context, s streams) error {
 	_, err := fmt.Fprintf(s.out, "mcp-conform %s (%s)\njudges %s\nformats: results %d, traces %d\n%s", version(),
 		runtime.Version(), strings.Join(revisionNames(server.AllRevisions()), ", "), report.Format, trace.Version,
 		build())
