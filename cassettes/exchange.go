@@ -194,8 +194,8 @@ func (x *exchange) complete() bool {
 
 var final = func() *regexp.Regexp {
 	var events []string
-	for i := range dialects {
-		if event := dialects[i].LastEvent; event != "" {
+	for i := range knownDialects {
+		if event := knownDialects[i].LastEvent; event != "" {
 			events = append(events, event)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // File is a cassette to be inspected. [Read] makes one.
@@ -96,7 +96,7 @@ func (i *Interaction) read() {
 	}
 	if d := dialectOf(kindOf(i.Method, u)); d != nil {
 		i.Dialect = d.name
-		i.Decoded, i.unread = llm.Decode(d.name, u.Path, []byte(i.Request))
+		i.Decoded, i.unread = dialects.Decode(d.name, u.Path, []byte(i.Request))
 	}
 	answer := answerOf(&i.recorded.Response, nil)
 	if i.Stream = answer.Stream; i.Stream {

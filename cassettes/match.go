@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // Request is a request to be compared. Its body has no secrets; otherwise it is as the client wrote it.
@@ -31,7 +31,7 @@ func (r *Request) Decode() (*dialect.Request, error) {
 	if d == nil {
 		return nil, fmt.Errorf("%s %s is not a request to a model", r.Method, r.URL.Path)
 	}
-	return llm.Decode(d.name, r.URL.Path, r.Body)
+	return dialects.Decode(d.name, r.URL.Path, r.Body)
 }
 
 // rules say when two requests are equal, beyond what the dialect says.

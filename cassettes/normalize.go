@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -18,9 +18,9 @@ type knownDialect struct {
 	volatile, ids, arguments [][]string // paths of members
 }
 
-var dialects = func() (all []knownDialect) {
-	facts := llm.Facts()
-	for _, name := range llm.Dialects() {
+var knownDialects = func() (all []knownDialect) {
+	facts := dialects.Facts()
+	for _, name := range dialects.Names() {
 		if f := facts[name]; f.Compatible == "" {
 			all = append(all, knownDialect{name, f, paths(f.Volatile), paths(f.IDs), paths(f.Arguments)})
 		}
@@ -38,9 +38,9 @@ func paths(dotted []string) [][]string {
 
 func dialectOf(kind string) *knownDialect {
 	name, _, _ := strings.Cut(kind, " ")
-	for i := range dialects {
-		if dialects[i].name == name {
-			return &dialects[i]
+	for i := range knownDialects {
+		if knownDialects[i].name == name {
+			return &knownDialects[i]
 		}
 	}
 	return nil

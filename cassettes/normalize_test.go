@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -22,9 +22,9 @@ func TestMembersAreVisitedInOrder(t *testing.T) {
 
 // What a codec says about its dialect is enough for a cassette, a proxy and an environment.
 func TestFactsAreComplete(t *testing.T) {
-	for name, f := range llm.Facts() {
+	for name, f := range dialects.Facts() {
 		if f.Compatible != "" {
-			require.Contains(t, llm.Facts(), f.Compatible)
+			require.Contains(t, dialects.Facts(), f.Compatible)
 			continue
 		}
 		require.NotEmpty(t, f.Provider, name)

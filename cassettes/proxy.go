@@ -25,8 +25,8 @@ type upstream struct {
 }
 
 var upstreams = func() (all []upstream) {
-	for i := range dialects {
-		d := &dialects[i]
+	for i := range knownDialects {
+		d := &knownDialects[i]
 		at := slices.IndexFunc(all, func(u upstream) bool { return u.name == d.Provider })
 		if at < 0 {
 			at, all = len(all), append(all, upstream{name: d.Provider, address: d.Address, base: d.Base})

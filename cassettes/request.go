@@ -29,9 +29,9 @@ func (o opaque) String() string { return string(o) }
 // kindOf returns the kind of a request: the dialect, with model and method if the address holds them (Gemini).
 func kindOf(method string, u *url.URL) string {
 	if method == http.MethodPost {
-		for i := range dialects {
-			if rest, ok := dialects[i].serves(u); ok {
-				return strings.TrimSpace(dialects[i].name + " " + rest)
+		for i := range knownDialects {
+			if rest, ok := knownDialects[i].serves(u); ok {
+				return strings.TrimSpace(knownDialects[i].name + " " + rest)
 			}
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/conversation"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
@@ -30,7 +30,7 @@ func TestACorrectClientPassesGeneratedConversations(t *testing.T) {
 	if whole() {
 		n = 100
 	}
-	for _, name := range llm.APIs() {
+	for _, name := range dialects.APIs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite := exploring(t, harness.InProcess(reference.Client(reference.Config{Dialect: name})), n)

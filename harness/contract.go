@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // Variables of the contract with a client in a process of its own. All three are the official suite's.
@@ -81,7 +81,7 @@ func (e *Env) setContext(v *contextVar) {
 // and a key. Dialects without variables add none.
 func ModelVariables(bases map[string]string, key string) map[string]string {
 	set := map[string]string{}
-	for name, facts := range llm.Facts() {
+	for name, facts := range dialects.Facts() {
 		if bases[name] == "" {
 			continue
 		}
@@ -98,8 +98,8 @@ func ModelVariables(bases map[string]string, key string) map[string]string {
 // samplingVariables returns the variables of clients that choose their model by SAMPLING_PROVIDER and its like: the
 // first provider that the run offers.
 func (e *Env) samplingVariables() map[string]string {
-	for _, name := range llm.APIs() {
-		facts := llm.FactsOf(name)
+	for _, name := range dialects.APIs() {
+		facts := dialects.FactsOf(name)
 		if url := e.Model[name]; url != "" && facts.Address != "" {
 			return map[string]string{"SAMPLING_PROVIDER": facts.Provider, "SAMPLING_ENDPOINT": url,
 				"SAMPLING_API_KEY": e.Key}
@@ -147,7 +147,7 @@ func isProviderVariable(name string) bool {
 	if strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_BASE_URL") {
 		return true
 	}
-	for _, facts := range llm.Facts() {
+	for _, facts := range dialects.Facts() {
 		if slices.Contains(facts.BaseVariables, name) {
 			return true
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // defaultTraceLimit is the default of [Runner.TraceLimit].
@@ -108,8 +109,8 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	if err := r.Client.check(); err != nil {
 		return err
 	}
-	if r.Dialect != "" && !slices.Contains(llm.Dialects(), r.Dialect) {
-		return fmt.Errorf("unknown dialect %q: use one of %s", r.Dialect, strings.Join(llm.Dialects(), ", "))
+	if r.Dialect != "" && !slices.Contains(dialects.Names(), r.Dialect) {
+		return fmt.Errorf("unknown dialect %q: use one of %s", r.Dialect, strings.Join(dialects.Names(), ", "))
 	}
 	counting := *r
 	counting.counts = &counts{cases: len(cases)}

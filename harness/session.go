@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 	"github.com/mcp-conform/mcp-conform/internal/relay"
@@ -186,7 +187,7 @@ func (r *Runner) bases(model *llm.Server) map[string]string {
 	if r.Dialect == "" {
 		return bases
 	}
-	return map[string]string{cmp.Or(llm.Facts()[r.Dialect].Compatible, r.Dialect): bases[r.Dialect]}
+	return map[string]string{cmp.Or(dialects.Facts()[r.Dialect].Compatible, r.Dialect): bases[r.Dialect]}
 }
 
 type fakes struct {

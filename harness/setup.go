@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
@@ -175,7 +175,7 @@ func (e *Env) places(p place) func(string) string {
 }
 
 func (e *Env) firstDialect() string {
-	for _, name := range append([]string{dialect.OpenAIChat}, llm.Dialects()...) {
+	for _, name := range append([]string{dialect.OpenAIChat}, dialects.Names()...) {
 		if e.Model[name] != "" {
 			return name
 		}
@@ -226,8 +226,8 @@ func (c *Client) checkPlaces() error {
 	}
 	for _, text := range texts {
 		for _, m := range modelPlace.FindAllStringSubmatch(text, -1) {
-			if name := strings.TrimPrefix(m[1], ":"); name != "" && !slices.Contains(llm.Dialects(), name) {
-				err = fmt.Errorf("%s: unknown dialect %q: use one of %s", m[0], name, strings.Join(llm.Dialects(), ", "))
+			if name := strings.TrimPrefix(m[1], ":"); name != "" && !slices.Contains(dialects.Names(), name) {
+				err = fmt.Errorf("%s: unknown dialect %q: use one of %s", m[0], name, strings.Join(dialects.Names(), ", "))
 			}
 		}
 	}

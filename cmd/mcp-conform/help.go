@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
 )
@@ -113,7 +113,7 @@ var vars = sync.OnceValue(func() map[string]string {
 		"formats":        strings.Join(formatNames(), ", "),
 		"providers":      strings.Join(providers, ", "),
 		"variables":      strings.Join(variables, ", "),
-		"dialects":       strings.Join(llm.Dialects(), ", "),
+		"dialects":       strings.Join(dialects.Names(), ", "),
 		"features":       strings.Join(harness.Features(), ", "),
 		"explored":       fmt.Sprint(hooks.DefaultExplore),
 		"goal":           fmt.Sprint(faults.Goal),
@@ -127,8 +127,8 @@ var vars = sync.OnceValue(func() map[string]string {
 
 // upstreams returns the names of all providers, and the variables of their addresses.
 func upstreams() (providers, variables []string) {
-	for _, name := range llm.APIs() {
-		facts := llm.FactsOf(name)
+	for _, name := range dialects.APIs() {
+		facts := dialects.FactsOf(name)
 		if slices.Contains(providers, facts.Provider) {
 			continue
 		}

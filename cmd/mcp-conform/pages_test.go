@@ -124,8 +124,8 @@ var (
 
 // notRun are lines of the pages that no test runs: what needs a network or a folder of its own, and what is no command.
 var notRun = regexp.MustCompile(
-	`^(go get|npm install|npx|MCP_CONFORM_CASSETTES=\S+|mcp-conform init (python-sdk|rust|java|typescript|go)) ?|` +
-		`^mcp-conform: |^ *[|2^]|^{"mcp-conform":`)
+	`^(go get|go test .* -bench|npm install|npx|MCP_CONFORM_CASSETTES=\S+) ?|` +
+		`^mcp-conform init (python-sdk|rust|java|typescript|go) ?|^mcp-conform: |^ *[|2^]|^{"mcp-conform":`)
 
 // Each command of the pages runs, on few cases. The built-in client stands in for the clients of the pages, and for npm
 // test a program that asks a model.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/cassettes"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
@@ -140,7 +140,7 @@ func (c *recordedCommand) options() ([]cassettes.Option, error) {
 			r.Body = text.ReplaceAll(r.Body, []byte("…"))
 		}))
 	}
-	for _, facts := range llm.Facts() {
+	for _, facts := range dialects.Facts() {
 		for _, variable := range slices.Backward(facts.BaseVariables) { // the first one counts
 			if address := os.Getenv(variable); strings.Contains(address, "://") {
 				options = append(options, cassettes.WithUpstream(facts.Provider, address))

@@ -11,9 +11,9 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/client"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/replay"
 )
 
@@ -115,7 +115,7 @@ func recordedFor(traces []*trace.Trace, env *harness.Env) int {
 
 // askAgain makes the recorded requests to the model at today's address, with today's key.
 func askAgain(env *harness.Env) func(context.Context, *trace.ModelRequest) {
-	facts := llm.Facts()
+	facts := dialects.Facts()
 	http11 := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	return func(ctx context.Context, m *trace.ModelRequest) {
 		f := facts[m.Dialect]

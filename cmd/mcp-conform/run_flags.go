@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
@@ -41,7 +41,7 @@ func (c *runCommand) Validate() error {
 	case c.Jobs < 1:
 		return fmt.Errorf("-j: expected at least 1, found %d", c.Jobs)
 	case c.Dialect != "":
-		if err := oneOf("--dialect", c.Dialect, llm.Dialects()); err != nil {
+		if err := oneOf("--dialect", c.Dialect, dialects.Names()); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // BenchmarkServe measures the command from its start until it has answered 100,000 requests of 1 KB, with a full
-// journal: the time until it prints its addresses, and its resident memory. The documentation of fakes/llm has numbers.
+// journal: the time until it prints its addresses, and its resident memory. docs/fakes.md has numbers.
 func BenchmarkServe(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "weather.yaml")
 	rules := []byte("rules:\n  - when: {lastUser: weather}\n    reply: [{text: sunny}]\n")

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/offered"
 )
@@ -146,7 +147,7 @@ func (a *agent) mistake(req *Request, tools map[string]*Tool) *[]Block {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	facts := FactsOf(req.Dialect)
+	facts := dialects.FactsOf(req.Dialect)
 	for a.turn < len(a.Turns) && !facts.TextArguments(req.Stream) && slices.ContainsFunc(a.Turns[a.turn], invalidJSON) {
 		a.turn++
 	}

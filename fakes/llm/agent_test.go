@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 const hostMark, caseMark = "mkhosthost", "mkcasecase"
@@ -75,7 +76,7 @@ func result(id string) any {
 }
 
 func TestTheHostsModelCallsEachToolOnceInEveryDialect(t *testing.T) {
-	for _, d := range llm.APIs() {
+	for _, d := range dialects.APIs() {
 		for _, plain := range []bool{true, false} {
 			t.Run(fmt.Sprint(d, plain), func(t *testing.T) {
 				s := hosted(t, nil)

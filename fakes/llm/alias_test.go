@@ -23,8 +23,7 @@ func TestCommentsOfAliasesNameTheFields(t *testing.T) {
 		return true
 	})
 	for _, of := range []reflect.Type{reflect.TypeFor[Request](), reflect.TypeFor[Message](), reflect.TypeFor[Block](),
-		reflect.TypeFor[Usage](), reflect.TypeFor[Tool](), reflect.TypeFor[DecodedReply](), reflect.TypeFor[Answer](),
-		reflect.TypeFor[Error]()} {
+		reflect.TypeFor[Usage](), reflect.TypeFor[Tool](), reflect.TypeFor[Answer](), reflect.TypeFor[Error]()} {
 		for i := range of.NumField() {
 			if name := of.Field(i).Name; name != "Decoded" { // the codec's own form
 				require.Regexp(t, `\b`+regexp.QuoteMeta(name)+`\b`, comments[of.Name()], "%s.%s", of.Name(), name)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // asked is a request with two tool uses and their results.
@@ -17,7 +19,7 @@ const asked = `{"model":"m","messages":[{"role":"system","content":"Be brief."},
 	{"role":"tool","tool_call_id":"b","content":"noon"},{"role":"tool","tool_call_id":"a","content":"18°C"}]}`
 
 func TestRequestsSayWhatWasAsked(t *testing.T) {
-	req, err := Decode("openai-chat", chatPath, []byte(asked))
+	req, err := dialects.Decode("openai-chat", chatPath, []byte(asked))
 	require.NoError(t, err)
 	var names, results []string
 	for _, use := range req.ToolUses() {
@@ -31,7 +33,7 @@ func TestRequestsSayWhatWasAsked(t *testing.T) {
 	require.Equal(t, []string{"b noon", "a 18°C"}, results)
 	require.Equal(t, "noon\n18°C", req.LastText())
 
-	req, err = Decode("openai-chat", chatPath, []byte(hello))
+	req, err = dialects.Decode("openai-chat", chatPath, []byte(hello))
 	require.NoError(t, err)
 	require.Equal(t, "hello", req.LastText())
 	require.Empty(t, req.ToolUses())
@@ -39,7 +41,7 @@ func TestRequestsSayWhatWasAsked(t *testing.T) {
 }
 
 func TestAssertConversationShowsTheDifference(t *testing.T) {
-	req, err := Decode("openai-chat", chatPath, []byte(asked))
+	req, err := dialects.Decode("openai-chat", chatPath, []byte(asked))
 	require.NoError(t, err)
 	var tb fakeTB
 	AssertConversation(&tb, req, "system: Be brief.", "user: Weather?", "assistant: Let me see.",

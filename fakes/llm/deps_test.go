@@ -21,7 +21,7 @@ func TestImportersLinkOnlyTheStandardLibrary(t *testing.T) {
 		ours + "fakes/llm/ollama",
 		ours + "fakes/llm/gemini",
 		ours + "fakes/llm/internal/codecs", ours + "internal/jsonvalue", ours + "internal/offered",
-		ours + "internal/memnet", ours + "internal/sse", ours + "internal/words",
+		ours + "internal/dialects", ours + "internal/memnet", ours + "internal/sse", ours + "internal/words",
 	}, strings.Fields(string(out)))
 	out, err = exec.Command("go", "list", "-deps", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)

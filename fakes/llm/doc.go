@@ -50,27 +50,6 @@
 // so they are virtual in a testing/synctest bubble, which requests reach through [Server.Client]. They end when the
 // caller hangs up or the server closes; journal and trace record which.
 //
-// # Compatible servers
-//
-// Servers with their own variant of OpenAI's format have their own base URLs in [Server.BaseURLs]: mistral, openrouter,
-// groq, xai, xai-responses, and index-from-one, which counts tool calls from 1. All others, such as DeepSeek, Together,
-// vLLM and gateways, have the base URL compatible, also for Responses. Rules see them as the dialects openai-chat and
-// openai-responses. [Thinking] reaches the caller in the member that each server has for it; [WithoutDone] ends a
-// stream without [DONE].
-//
-// # Speed
-//
-// The journal is bounded: see [Options]. A benchmark compares the fake, with matching, strict checks and journal, with
-// a net/http handler that sends the same bytes, and with aimock 1.43 on Node.js: 16 connections, requests of 1 KB,
-// eight events when streamed. Requests per second on two quiet cores, which also run the benchmark's client:
-//
-//	           handler     fake   aimock
-//	plain       49,000   31,000   15,000
-//	streamed    26,500   26,000   11,500
-//
-// The command that serves a script was ready after 20 to 40 ms, with 37 MB of memory after 100,000 requests. To repeat
-// the measurements:
-//
-//	go test ./fakes/llm -run '^$' -bench Requests -benchtime 30x
-//	go test ./cmd/mcp-conform -run '^$' -bench Serve -benchtime 3x
+// The base URLs of compatible servers, such as Groq's, are in [Server.BaseURLs]; docs/dialects.md of the module says
+// what is special in each, and docs/fakes.md how fast the fake is.
 package llm

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -175,13 +174,6 @@ func splitFault(split func() splitter, between time.Duration, format string, arg
 func (d *delivery) splits() bool { return d.split != nil || d.spread > 0 }
 
 var errSecondSplit = errors.New("also splits events: expected one such fault")
-
-// splitOnly matches the names of faults that only split an answer.
-var splitOnly = regexp.MustCompile(`^Split(EveryByte|AtRandom)\([^)]*\)$`)
-
-// ArrivesWhole reports whether an answer with the faults, as a journal and a trace name them, arrives whole and at
-// once: there are none, or one that only splits it.
-func ArrivesWhole(faults string) bool { return faults == "" || splitOnly.MatchString(faults) }
 
 // deliver combines faults, or reports the first that is invalid.
 func deliver(faults []Fault) (delivery, error) {

@@ -400,14 +400,3 @@ func FuzzCuts(f *testing.F) {
 		}
 	})
 }
-
-func TestSplitAnswersArriveWhole(t *testing.T) {
-	for _, f := range []Fault{SplitEveryByte(), SplitAtRandom(-7)} {
-		require.True(t, ArrivesWhole(f.String()), f)
-	}
-	require.True(t, ArrivesWhole(""))
-	for _, faults := range []string{TruncateAfter(1).String(), Drip(1, time.Second).String(),
-		SplitEveryByte().String() + ", " + ResetAfter(1).String()} {
-		require.False(t, ArrivesWhole(faults), faults)
-	}
-}

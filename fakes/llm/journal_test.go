@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 func numbers(s *Server) (n []int64) {
@@ -60,7 +61,7 @@ func TestDroppedMissesAreCounted(t *testing.T) {
 	first, second := &Exchange{url: &url.URL{}}, &Exchange{url: &url.URL{}}
 	s.open(first)
 	s.open(second)
-	s.miss(codecs[0], first, http.ErrNoCookie)
+	s.miss(dialects.Codecs[0], first, http.ErrNoCookie)
 	require.EqualValues(t, 1, s.journal.misses)
 }
 

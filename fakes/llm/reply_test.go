@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -63,7 +64,7 @@ func TestAReplyIsReadAsItWasEncoded(t *testing.T) {
 		"the provider's":    {Content: []Block{Text("Wait.")}, StopReason: "pause_turn"},
 		"a call, truncated": {Content: []Block{first}, StopReason: StopMaxTokens},
 	}
-	for _, d := range codecs {
+	for _, d := range dialects.Codecs {
 		for _, stream := range []bool{false, true} {
 			for name, reply := range replies {
 				t.Run(fmt.Sprintf("%s/stream %t/%s", d.Name(), stream, name), func(t *testing.T) {
@@ -87,7 +88,7 @@ func TestAReplyIsReadAsItWasEncoded(t *testing.T) {
 
 // What a codec writes of a request it also reads, and accepts.
 func TestRequestsAreReadAsTheyAreWritten(t *testing.T) {
-	for _, d := range codecs {
+	for _, d := range dialects.Codecs {
 		t.Run(d.Name(), func(t *testing.T) {
 			header := http.Header{"Authorization": {"Bearer key"}}
 			maps.Copy(header, d.Facts().Header)
@@ -201,7 +202,7 @@ func TestRepliesAreReadInTheFormsOfRealServers(t *testing.T) {
 		"a single block": {dialect.Native, `{"content":{"type":"text","text":"ok"},"model":"m"}`, said, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := DecodeReply(c.dialect, []byte(c.body))
+			got, err := dialects.DecodeReply(c.dialect, []byte(c.body))
 			require.NoError(t, err)
 			require.Equal(t, shown("", c.content), shown("", got.Content))
 			require.Equal(t, c.complete, got.Complete)
@@ -215,11 +216,11 @@ func TestAnAnswerThatIsNoReplyIsAnError(t *testing.T) {
 	for _, name := range Dialects() {
 		for _, answer := range []string{"", "<html>", "{", `{"choices":7,"candidates":7,"message":7,"output":7}`,
 			`{"type":"error","error":{"message":"m"}}`, "data: {\n\n", "7"} {
-			_, err := DecodeReply(name, []byte(answer))
+			_, err := dialects.DecodeReply(name, []byte(answer))
 			require.Error(t, err, "%s: %s", name, answer)
 		}
 	}
-	_, err := DecodeReply("no-such-dialect", nil)
+	_, err := dialects.DecodeReply("no-such-dialect", nil)
 	require.ErrorContains(t, err, "openai-chat")
 }
 
@@ -233,7 +234,7 @@ func FuzzDecodeReply(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		for _, d := range codecs {
+		for _, d := range dialects.Codecs {
 			got, err := d.DecodeReply(answer)
 			require.NotEqual(t, got == nil, err == nil)
 		}

@@ -1,16 +1,11 @@
 package llm
 
 import (
-	"bytes"
-	"fmt"
-	"maps"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // The neutral form of a conversation, so that a test needs only this import. Their fields, in package dialect:
@@ -76,15 +71,6 @@ type (
 	//	InputSchema       json.RawMessage
 	//	Path              string // in the body
 	Tool = dialect.Tool
-
-	// DecodedReply is what a model said, read from the bytes of its answer by [DecodeReply].
-	//
-	//	Content      []Block
-	//	FinishReason string     // in the provider's word
-	//	StopReason   StopReason // in MCP's
-	//	Model        string
-	//	Complete     bool       // the answer was received to its end
-	DecodedReply = dialect.DecodedReply
 
 	// Answer is the HTTP answer of a [Source].
 	//
@@ -172,96 +158,4 @@ func Thinking(text, signature string) Block {
 func RetryAfter(seconds int) http.Header { return http.Header{"Retry-After": {strconv.Itoa(seconds)}} }
 
 // Dialects returns the names of all dialects, in the order in which a server tries them.
-func Dialects() []string {
-	names := make([]string, len(codecs))
-	for i, d := range codecs {
-		names[i] = d.Name()
-	}
-	return names
-}
-
-// APIs returns the names of the dialects without the variants of compatible servers.
-func APIs() []string {
-	facts := Facts()
-	return slices.DeleteFunc(Dialects(), func(name string) bool { return facts[name].Compatible != "" })
-}
-
-// Decode reads a recorded request of a dialect; path is the URL path of the request. It does not apply the provider's
-// rules. The request owns a copy of the body. The error reports an unknown dialect or an unreadable body.
-func Decode(name, path string, body []byte) (*Request, error) {
-	req, _, err := decode(name, path, body)
-	return req, err
-}
-
-// Check applies the provider's rules to a recorded request as [Decode] reads it, with the headers that the provider
-// requires. The error says why the provider refuses it.
-func Check(name, path string, body []byte) error {
-	req, codec, err := decode(name, path, body)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer key")
-	maps.Copy(req.Header, codec.Facts().Header)
-	if bad := codec.Check(req); bad != nil {
-		return bad
-	}
-	return nil
-}
-
-func decode(name, path string, body []byte) (*Request, dialect.Codec, error) {
-	codec, err := codecOf(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path},
-		Header: http.Header{"Content-Type": {"application/json"}}}
-	req, bad := codec.Decode(r, bytes.Clone(body))
-	if bad != nil {
-		return nil, nil, bad
-	}
-	return req, codec, nil
-}
-
-// EncodeRequest writes a request in a dialect as a correct client would: the URL path with its query, and the body. It
-// reads the neutral members of the request, and leaves out what the dialect cannot hold. Media that do not fit into a
-// tool result follow the results. The error reports an unknown dialect.
-func EncodeRequest(name string, r *Request) (path string, body []byte, err error) {
-	codec, err := codecOf(name)
-	if err != nil {
-		return "", nil, err
-	}
-	u, body := codec.EncodeRequest(r)
-	return u.String(), body, nil
-}
-
-// Rewritten returns what a dialect can hold of a request: the request as its codec reads it after it wrote it.
-func Rewritten(name string, r *Request) (*Request, error) {
-	codec, err := codecOf(name)
-	if err != nil {
-		return nil, err
-	}
-	rewritten, bad := dialect.Rewritten(codec, r)
-	if bad != nil {
-		return nil, bad
-	}
-	return rewritten, nil
-}
-
-// DecodeReply reads what the model said from the recorded body of an answer with status 200, plain or streamed. The
-// error reports an unknown dialect, an unreadable body, or an error of the model.
-func DecodeReply(name string, body []byte) (*DecodedReply, error) {
-	codec, err := codecOf(name)
-	if err != nil {
-		return nil, err
-	}
-	return codec.DecodeReply(body)
-}
-
-func codecOf(name string) (dialect.Codec, error) {
-	for _, d := range codecs {
-		if d.Name() == name {
-			return d, nil
-		}
-	}
-	return nil, fmt.Errorf("dialect %q is unknown: expected one of %s", name, strings.Join(Dialects(), ", "))
-}
+func Dialects() []string { return dialects.Names() }

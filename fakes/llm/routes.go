@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/openai"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // route is a codec's pattern, for conversations or side requests.
@@ -33,7 +34,7 @@ type target struct {
 // patterns, or have patterns that overlap without one being more specific, which [http.ServeMux] rejects.
 func routes() []route {
 	var sideRoutes, conversations []route
-	for _, d := range codecs {
+	for _, d := range dialects.Codecs {
 		if a, ok := d.(dialect.SideRequests); ok {
 			for _, pattern := range a.SideRequestPatterns() {
 				sideRoutes = append(sideRoutes, newRoute(pattern, target{d, a}))
@@ -86,7 +87,7 @@ func (r *route) matches(path string) bool {
 
 // apartPaths are those of [dialect.Facts].Apart that are not empty.
 var apartPaths = func() (paths []string) {
-	for _, d := range codecs {
+	for _, d := range dialects.Codecs {
 		if path := d.Facts().Apart; path != "" {
 			paths = append(paths, path)
 		}
@@ -144,7 +145,7 @@ func (s *Server) find(r *http.Request) (target, *routingError) {
 // or the base URLs.
 func served(path string) string {
 	var patterns, bases []string
-	for _, d := range codecs {
+	for _, d := range dialects.Codecs {
 		pattern := d.Patterns()[0]
 		_, full, _ := strings.Cut(pattern, " ")
 		top := topOf(full)
@@ -183,7 +184,7 @@ func (s *Server) hasKey(r *http.Request) bool {
 		return true
 	}
 	all := []string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.URL.Query().Get("key")}
-	for _, d := range codecs {
+	for _, d := range dialects.Codecs {
 		all = append(all, r.Header.Get(d.Facts().KeyHeader))
 	}
 	for _, given := range all {
@@ -239,8 +240,8 @@ type routingError struct {
 
 // answer writes the error in the shape of the API that has the path; Anthropic and OpenAI share /v1.
 func (m *routingError) answer() dialect.Answer {
-	nearest, longest := codecs[0], -1
-	for _, d := range codecs {
+	nearest, longest := dialects.Codecs[0], -1
+	for _, d := range dialects.Codecs {
 		_, path, _ := strings.Cut(d.Patterns()[0], " ")
 		same := 0
 		for ; same < min(len(path), len(m.url.Path)) && path[same] == m.url.Path[same]; same++ {

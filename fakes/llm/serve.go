@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // outcome is an answer and its delivery.
@@ -236,7 +237,7 @@ func (s *Server) end(x *Exchange, a dialect.Answer, h endReason) {
 	if s.options.Record != nil {
 		s.record(x, trace.Event{End: &trace.ModelEnd{
 			Exchange: x.Number, Status: a.Status, Stream: a.Stream, HungUp: h == hungUp, Closed: h == closed,
-			Fault: x.Fault, Unmatched: x.Miss, Refused: x.Refused, RefusedFor: RefusedFor(x.Refused), Host: x.Host,
+			Fault: x.Fault, Unmatched: x.Miss, Refused: x.Refused, RefusedFor: dialects.RefusedFor(x.Refused), Host: x.Host,
 		}})
 	}
 }

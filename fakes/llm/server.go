@@ -10,47 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/cohere"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/gemini"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/native"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/ollama"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/openai"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
-
-// codecs lists all dialects and compatible servers. The facts of a codec tell other packages about it.
-var codecs = []dialect.Codec{
-	native.Codec, openai.Chat, openai.Responses, anthropic.Messages, gemini.GenerateContent, ollama.Chat,
-	cohere.Chat,
-	openai.Mistral, openai.OpenRouter, openai.Groq, openai.XAI, openai.XAIResponses, openai.Compatible,
-	openai.CompatibleResponses, openai.IndexFromOne,
-}
-
-// Facts returns the facts of all dialects and compatible servers, by name.
-func Facts() map[string]dialect.Facts {
-	all := map[string]dialect.Facts{}
-	for _, d := range codecs {
-		all[d.Name()] = d.Facts()
-	}
-	return all
-}
-
-// FactsOf returns the facts of a dialect; for a compatible server, those of the dialect of which it speaks a variant.
-// There are none for an unknown name.
-func FactsOf(name string) dialect.Facts {
-	codec, err := codecOf(name)
-	if err != nil {
-		return dialect.Facts{}
-	}
-	facts := codec.Facts()
-	if facts.Compatible != "" {
-		return FactsOf(facts.Compatible)
-	}
-	return facts
-}
 
 // Default limits.
 const (
@@ -210,7 +174,7 @@ func (s *Server) Native() string { return s.BaseURLs()[dialect.Native] }
 // BaseURLs returns the base URL of each dialect by name, as its clients expect it.
 func (s *Server) BaseURLs() map[string]string {
 	bases := map[string]string{}
-	for _, d := range codecs {
+	for _, d := range dialects.Codecs {
 		bases[d.Name()] = s.URL + d.Facts().Apart + d.Facts().Base
 	}
 	return bases

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 const (
@@ -44,7 +46,7 @@ func TestEachDialectHasItsOwnShape(t *testing.T) {
 	require.Equal(t, s.URL, s.Anthropic())
 	require.Equal(t, s.URL+"/ollama", s.Ollama())
 	require.Equal(t, s.URL, s.Gemini())
-	require.Len(t, s.BaseURLs(), len(codecs))
+	require.Len(t, s.BaseURLs(), len(dialects.Codecs))
 	require.Equal(t, s.Native(), s.BaseURLs()["native"])
 
 	ask := func(url, body string) (string, *http.Response) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // modelTransport sends requests to the model through next and records them with their responses.
@@ -93,8 +93,8 @@ func dialectOf(method string, u *url.URL) string {
 	if method != http.MethodPost {
 		return ""
 	}
-	facts := llm.Facts()
-	for _, name := range llm.Dialects() {
+	facts := dialects.Facts()
+	for _, name := range dialects.Names() {
 		f := facts[name]
 		if f.Compatible != "" {
 			continue

@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -227,7 +227,7 @@ func (a *answer) add(e trace.Event) { a.data, a.at = append(a.data, e.Chunk.Data
 // finish corrects the end of an answer that came whole: the client may have gone on, and hung up, before the end was
 // seen.
 func (a *answer) finish(e *trace.Event) {
-	if reply, err := llm.DecodeReply(a.dialect, a.data); err != nil || !reply.Complete {
+	if reply, err := dialects.DecodeReply(a.dialect, a.data); err != nil || !reply.Complete {
 		return
 	}
 	end := *e.End
@@ -237,7 +237,7 @@ func (a *answer) finish(e *trace.Event) {
 
 // says reports whether the texts of the answer are those of the client's result.
 func (a *answer) says(result json.RawMessage) bool {
-	reply, err := llm.DecodeReply(a.dialect, a.data)
+	reply, err := dialects.DecodeReply(a.dialect, a.data)
 	if err != nil || result == nil {
 		return false
 	}

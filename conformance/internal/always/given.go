@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -32,7 +32,7 @@ type comparison struct {
 // compare returns the differences between a sampling request and a model request: the first in the tools, in the choice
 // and in the conversation; nil if the model was given all.
 func compare(sent, given *dialect.Request) []*difference {
-	c := &comparison{sent: sent, given: given, form: llm.FactsOf(given.Dialect).Form,
+	c := &comparison{sent: sent, given: given, form: dialects.FactsOf(given.Dialect).Form,
 		tools: map[string]string{}, owners: map[string]string{}}
 	all := []*difference{c.compareTools()}
 	if d := all[0]; d == nil || d.kind == changedDescription || d.kind == changedSchema { // the names are known

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
@@ -130,7 +130,7 @@ func (d *difference) verdict(r *evidence.Round, x *evidence.Exchange) check.Verd
 // valid. Members may be missing or null: SDKs in Go omit an empty text, and write null for an empty list. What must be
 // there is compared.
 func invalidParams(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *difference {
-	if !llm.FactsOf(x.Request.Dialect).Native ||
+	if !dialects.FactsOf(x.Request.Dialect).Native ||
 		r.Sent.Validate(string(ev.Revision), schema.CreateMessageRequestParams) != nil {
 		return nil
 	}

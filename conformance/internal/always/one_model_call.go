@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
@@ -108,7 +107,7 @@ func wholeCalls(r *evidence.Round) []*evidence.Exchange {
 		if n := len(whole); n > 0 && isMistake(whole[n-1]) {
 			whole = whole[:n-1]
 		}
-		if llm.ArrivesWhole(x.End.Fault) && !x.End.Closed {
+		if x.SentWhole() && !x.End.Closed {
 			whole = append(whole, x)
 		}
 	}

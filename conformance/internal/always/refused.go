@@ -6,9 +6,9 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // acceptedName matches the names of tools that every provider accepts.
@@ -44,6 +44,6 @@ func hasOddNames(params *dialect.Request) bool {
 
 // canBeAccepted reports whether the provider accepts the sampling request in the form that its codec gives it.
 func canBeAccepted(params *dialect.Request, provider string) bool {
-	path, body, err := llm.EncodeRequest(provider, params)
-	return err == nil && llm.Check(provider, path, body) == nil
+	path, body, err := dialects.EncodeRequest(provider, params)
+	return err == nil && dialects.Check(provider, path, body) == nil
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 func (c *rendering) number() func(a, b json.Number) bool {
-	if !llm.FactsOf(c.from.Dialect).Doubles {
+	if !dialects.FactsOf(c.from.Dialect).Doubles {
 		return func(a, b json.Number) bool { return jsonvalue.Equal(a, b) }
 	}
 	return sameDouble

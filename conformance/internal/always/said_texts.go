@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // compareTexts compares the texts before, between and after the tool uses.
 func (c *rendering) compareTexts() *difference {
-	form := llm.FactsOf(c.from.Dialect).Form
+	form := dialects.FactsOf(c.from.Dialect).Form
 	said, given := textRuns(c.reply.Content, c.said), textRuns(c.a.Blocks(), c.given)
 	allSaid, allGiven := slices.Concat(said...), slices.Concat(given...)
 	whole := strings.Join(allGiven, "")

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -20,7 +20,7 @@ func SameSchema(given *dialect.Request, got, sent *dialect.Tool) bool {
 	if want != nil && reflect.DeepEqual(want, have) {
 		return true
 	}
-	form := llm.FactsOf(given.Dialect).Form
+	form := dialects.FactsOf(given.Dialect).Form
 	if form.SchemaWords != nil {
 		provider := keywords{outer: form.SchemaWords, inner: form.PropertyWords}
 		if !sameDefinitions(have, want) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -58,7 +58,7 @@ func serverWasGiven(ev *evidence.Case) check.Verdict {
 // misbehaves reports whether a reply has a tool use that MCP cannot express, or one beside the end of the turn although
 // the provider's API does not have that.
 func misbehaves(x *evidence.Exchange) bool {
-	facts := llm.FactsOf(x.Dialect)
+	facts := dialects.FactsOf(x.Dialect)
 	ended := facts.UsesNeverEnd && x.Reply().FinishReason == facts.End
 	return ended && len(x.Calls()) > 0 || slices.ContainsFunc(x.Calls(), func(use dialect.Block) bool {
 		_, isObject := inputOf(use).(map[string]any)

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // addModelRequest adds a request to the model. [Session.attribute] finds its round once all events are known.
@@ -29,13 +29,13 @@ func (s *Session) exchange(e *trace.Event) *Exchange {
 	at := s.Order[e.Ref()]
 	x := &Exchange{Place: Place{Ref: e.Ref()}, Dialect: e.Request.Dialect,
 		number: e.Request.Exchange, Began: at, Behind: at}
-	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
+	x.Request, x.Unreadable = dialects.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
 	if x.Request != nil {
 		pair(x.Request.Messages)
 	}
 	x.body = newDocument(json.RawMessage(e.Request.Body))
 	x.reply = sync.OnceValue(func() *dialect.DecodedReply {
-		reply, _ := llm.DecodeReply(x.Dialect, x.Answer) // nil with an error
+		reply, _ := dialects.DecodeReply(x.Dialect, x.Answer) // nil with an error
 		return reply
 	})
 	return x
@@ -60,7 +60,7 @@ func (s *Session) addModelEnd(e *trace.Event) {
 			x.Behind = s.Order[e.Ref()]
 		}
 		x.End = *e.End
-		x.End.RefusedFor = cmp.Or(x.End.RefusedFor, llm.RefusedFor(x.End.Refused)) // older traces have only the words
+		x.End.RefusedFor = cmp.Or(x.End.RefusedFor, dialects.RefusedFor(x.End.Refused)) // older traces have only the words
 	}
 }
 
@@ -149,7 +149,7 @@ func (ev *Case) Sources(r *Round) []*Exchange {
 	}
 	var all []*Exchange
 	for _, x := range s.Exchanges[ev.Case.ID] {
-		whole := llm.ArrivesWhole(x.End.Fault) && x.Reply() != nil && x.Reply().Complete
+		whole := x.SentWhole() && x.Reply() != nil && x.Reply().Complete
 		if s.canRestOn(r, x) && whole && (!s.namesOther(rounds, r, x) || slices.Contains(r.Model, x)) {
 			all = append(all, x)
 		}

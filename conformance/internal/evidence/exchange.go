@@ -2,11 +2,12 @@ package evidence
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -28,7 +29,7 @@ func (r *Round) LastExchange() *Exchange {
 // calls it.
 func (x *Exchange) At(path string) Place {
 	if path == "messages" {
-		path = cmp.Or(llm.FactsOf(x.Dialect).Conversation, path)
+		path = cmp.Or(dialects.FactsOf(x.Dialect).Conversation, path)
 	}
 	return x.Place.At(path)
 }
@@ -81,8 +82,14 @@ func (s *Session) answers(end *trace.Event) bool {
 
 // AnsweredWhole reports whether a response of the model arrived that the model did not cut.
 func (r *Round) AnsweredWhole() bool {
-	return slices.ContainsFunc(r.CompletedCalls(), func(x *Exchange) bool { return llm.ArrivesWhole(x.End.Fault) })
+	return slices.ContainsFunc(r.CompletedCalls(), (*Exchange).SentWhole)
 }
+
+// splitOnly matches the names of the fake model's faults that only split an answer.
+var splitOnly = regexp.MustCompile(`^Split(EveryByte|AtRandom)\([^)]*\)$`)
+
+// SentWhole reports whether the model sent its whole answer at once, without a fault or with one that only splits it.
+func (x *Exchange) SentWhole() bool { return x.End.Fault == "" || splitOnly.MatchString(x.End.Fault) }
 
 // Reply returns what the model said; nil if its response cannot be decoded or is an error.
 func (x *Exchange) Reply() *dialect.DecodedReply { return x.reply() }

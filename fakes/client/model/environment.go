@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // FromEnvironment reads which model to ask from the environment, given as a function such as [os.Getenv]:
@@ -20,8 +20,8 @@ func FromEnvironment(getenv func(string) string) (o Options, found bool, err err
 	o = Options{Dialect: provider, URL: getenv("SAMPLING_ENDPOINT"), Key: getenv("SAMPLING_API_KEY"),
 		Model: getenv("SAMPLING_MODEL")}
 	var known []string
-	for _, name := range llm.APIs() {
-		facts := llm.FactsOf(name)
+	for _, name := range dialects.APIs() {
+		facts := dialects.FactsOf(name)
 		switch {
 		case facts.Address == "":
 		case name == provider, facts.Provider == provider:

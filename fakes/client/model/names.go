@@ -6,14 +6,14 @@ import (
 	"regexp"
 	"sync"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // toolNames are the names of tools that a provider accepts. MCP also allows dots, and up to 128 characters.
 var toolNames = sync.OnceValue(func() map[string]*regexp.Regexp {
 	patterns := map[string]*regexp.Regexp{}
-	for name, facts := range llm.Facts() {
+	for name, facts := range dialects.Facts() {
 		if facts.ToolNames != "" {
 			patterns[name] = regexp.MustCompile(facts.ToolNames)
 		}

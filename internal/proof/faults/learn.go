@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
@@ -39,8 +39,8 @@ func (s Setting) config() reference.Config {
 func settings() []Setting {
 	all := []Setting{}
 	for _, r := range server.DefaultRevisions() {
-		for _, d := range llm.APIs() {
-			if !llm.FactsOf(d).Plain {
+		for _, d := range dialects.APIs() {
+			if !dialects.FactsOf(d).Plain {
 				all = append(all, Setting{r, d, false})
 			}
 			all = append(all, Setting{r, d, true})

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
@@ -59,7 +59,7 @@ func TestTheFactsOfAModelRequestAreThoseOfItsNeutralForm(t *testing.T) {
 			{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"b"}]}]}`,
 	} {
-		r, err := llm.Decode(dialectName, "/v1/chat/completions", []byte(body))
+		r, err := dialects.Decode(dialectName, "/v1/chat/completions", []byte(body))
 		require.NoError(t, err, dialectName)
 		require.Equal(t, Facts{Sample: true, Tools: true, History: true, Later: true, Parallel: true, Media: true,
 			Streamed: true}, ModelFacts(r), dialectName)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // translation describes the requests of one dialect, as the client writes them: where they have what.
@@ -232,7 +232,7 @@ func (t *translation) edits() edits {
 		"more-tokens":         request(t.raisesLimit),
 		"drops-images":        request(t.dropsImages),
 	}
-	if !llm.FactsOf(t.dialect).Plans {
+	if !dialects.FactsOf(t.dialect).Plans {
 		all["drops-text-beside-use"] = result(dropTextBesideUse)
 	}
 	if t.worked != nil {

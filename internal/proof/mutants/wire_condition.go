@@ -12,8 +12,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
@@ -269,7 +269,7 @@ func (w *Wire) asking(next http.RoundTripper) http.RoundTripper {
 			return nil, err
 		}
 		r = w.marked(r, func() []Facts {
-			decoded, err := llm.Decode(w.dialect, r.URL.Path, body)
+			decoded, err := dialects.Decode(w.dialect, r.URL.Path, body)
 			if err != nil {
 				return nil
 			}
@@ -311,7 +311,7 @@ func (w *Wire) options(env *harness.Env, o *client.Options, m *model.Options) {
 	if edit == nil {
 		edit = func(*Wire, *client.Options, *model.Options) {}
 	}
-	w.streams = !m.Plain && !llm.FactsOf(m.Dialect).Plain
+	w.streams = !m.Plain && !dialects.FactsOf(m.Dialect).Plain
 	w.dialect = m.Dialect
 	if w.always() {
 		edit(w, o, m)

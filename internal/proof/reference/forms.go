@@ -3,8 +3,8 @@ package reference
 import (
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // Form is a way in which the client asks a model.
@@ -23,9 +23,9 @@ func Forms() []Form {
 		forms = append(forms, Form{name + "-streamed", c}, Form{name + "-plain", plain})
 	}
 	var unstreamed []Form
-	for _, name := range llm.APIs() {
+	for _, name := range dialects.APIs() {
 		switch {
-		case llm.FactsOf(name).Plain:
+		case dialects.FactsOf(name).Plain:
 			unstreamed = append(unstreamed, Form{name, Config{Dialect: name}})
 		case name == dialect.Gemini:
 			both("gemini-2", Config{Dialect: name, Model: Gemini2})

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
@@ -22,7 +22,7 @@ type setting struct {
 	stdio  bool
 }
 
-func (s *setting) streams() bool { return !s.config.Plain && !llm.FactsOf(s.config.Dialect).Plain }
+func (s *setting) streams() bool { return !s.config.Plain && !dialects.FactsOf(s.config.Dialect).Plain }
 
 // settings are all forms of all dialects, and others that differ.
 var settings = func() []setting {

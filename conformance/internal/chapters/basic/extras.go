@@ -6,11 +6,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -96,7 +96,7 @@ func providerHasMeta(e *evidence.Case) *check.Verdict {
 	switch {
 	case missing != nil && missing.Kind != check.Failed:
 		return missing
-	case missing != nil || !llm.FactsOf(x.Request.Dialect).Native:
+	case missing != nil || !dialects.FactsOf(x.Request.Dialect).Native:
 		return check.Instead(check.NotApplicable("the provider's format has no place for _meta"))
 	}
 	return nil

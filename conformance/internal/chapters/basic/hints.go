@@ -7,10 +7,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // Names of small and large models of all providers, so that a client of any provider may know one of each; and parts of
@@ -22,8 +22,8 @@ var (
 )
 
 func named(of func(*dialect.Facts) string) (names []string) {
-	for _, d := range llm.APIs() {
-		facts := llm.FactsOf(d)
+	for _, d := range dialects.APIs() {
+		facts := dialects.FactsOf(d)
 		if name := of(&facts); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

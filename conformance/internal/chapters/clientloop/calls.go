@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -127,7 +128,7 @@ func fedBack(e *evidence.Case, use *dialect.Block, call *evidence.ToolCall) *che
 	if !jsonvalue.Contains(jsonvalue.Decode(found), sent.Text) {
 		return show(check.Fail("expected the result of %s under the id of its use, found another", use.Name))
 	}
-	flagged := llm.FactsOf(x.Dialect).ErrorFlag
+	flagged := dialects.FactsOf(x.Dialect).ErrorFlag
 	around := strings.ReplaceAll(string(found), sent.Text, "")
 	switch {
 	case sent.IsError && flagged && !given.IsError && !check.SaysError.MatchString(around):

@@ -8,9 +8,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // Some are exported for the tests, which are in a package of their own.
@@ -71,7 +71,7 @@ var badJSONTold = rule(check.Check{
 		"it again.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if turns := e.Session.HostTurns(); len(turns) > 0 {
-			if r := turns[0].Request; !llm.FactsOf(r.Dialect).TextArguments(r.Stream) {
+			if r := turns[0].Request; !dialects.FactsOf(r.Dialect).TextArguments(r.Stream) {
 				return check.NotApplicable("the provider sends arguments as an object, which is always valid")
 			}
 		}

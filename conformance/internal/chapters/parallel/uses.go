@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -150,6 +151,6 @@ var lateDelta = check.Check{
 // it.
 func allowsLateFragments(e *evidence.Case) *check.Verdict {
 	d := e.Rounds[0].LastExchange().Request.Dialect
-	return check.Unless(llm.FactsOf(d).LateUses,
+	return check.Unless(dialects.FactsOf(d).LateUses,
 		check.NotApplicable("a stream of %s cannot send a late fragment", d))
 }

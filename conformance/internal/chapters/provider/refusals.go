@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 )
 
 // Some are exported for the tests, which are in a package of their own.
@@ -66,5 +67,5 @@ func givesReasons(s *evidence.Session) bool {
 // providers mark a refusal by its field, if at all, and Ollama and Cohere have no word for it.
 func endsAsUsual(x *evidence.Exchange) bool {
 	reply := x.Reply()
-	return reply != nil && reply.FinishReason == llm.FactsOf(x.Dialect).End
+	return reply != nil && reply.FinishReason == dialects.FactsOf(x.Dialect).End
 }

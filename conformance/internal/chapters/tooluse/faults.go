@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
@@ -28,7 +29,7 @@ var StopBesideCalls = check.Check{
 	Fix:   "Read every tool call in the answer, whatever the finish reason is.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if d := dialectOf(r); llm.FactsOf(d).UsesNeverEnd {
+		if d := dialectOf(r); dialects.FactsOf(d).UsesNeverEnd {
 			return check.NotApplicable("the provider never reports the end of the turn beside a tool call in %s", d)
 		}
 		if how := check.RefusalWithTools(e, r); how != "" {
@@ -68,7 +69,7 @@ var BadArguments = check.Check{
 		switch {
 		case v != nil:
 			return *v
-		case !llm.FactsOf(x.Request.Dialect).TextArguments(x.Request.Stream):
+		case !dialects.FactsOf(x.Request.Dialect).TextArguments(x.Request.Stream):
 			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
 		}
 		said, v := calledWith(r, isTorn)

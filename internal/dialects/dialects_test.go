@@ -1,0 +1,49 @@
+package dialects_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/internal/dialects"
+)
+
+const chat = `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
+
+func TestDecodeReadsRecordedRequests(t *testing.T) {
+	for name, body := range map[string]string{
+		"openai-chat":      chat,
+		"openai-responses": `{"model":"gpt-4o","input":"hello"}`,
+		"anthropic":        chat,
+		"cohere-chat":      chat,
+		"ollama":           `{"model":"llama3.2","messages":[{"role":"user","content":"hello"}]}`,
+		"native":           `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`,
+	} {
+		req, err := dialects.Decode(name, "/", []byte(body))
+		require.NoError(t, err)
+		require.Equal(t, name, req.Dialect)
+		require.NoError(t, llm.LastUser("hello").Match(req))
+	}
+	req, err := dialects.Decode("gemini", "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
+		[]byte(`{"contents":[{"parts":[{"text":"hello"}]}]}`))
+	require.NoError(t, err)
+	require.NoError(t, llm.LastUser("hello").Match(req))
+	require.Equal(t, "gemini-2.5-flash", req.Model, "which only the path says")
+	require.True(t, req.Stream)
+	line := []byte(chat)
+	req, err = dialects.Decode("openai-chat", "/v1/chat/completions", line)
+	require.NoError(t, err)
+	clear(line) // the caller reuses the memory
+	require.NoError(t, llm.LastUser("hello").Match(req))
+	_, err = dialects.Decode("openai-chat", "/v1/chat/completions", []byte(`{`))
+	require.ErrorContains(t, err, "We could not parse the JSON body")
+	_, err = dialects.Decode("gopher", "/", nil)
+	require.ErrorContains(t, err, `dialect "gopher" is unknown: expected one of native, openai-chat, `)
+}
+
+func TestCheckAddsTheHeadersThatTheProviderRequires(t *testing.T) {
+	question := `{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":"hi"}]`
+	require.NoError(t, dialects.Check("anthropic", "/v1/messages", []byte(question+`}`)))
+	require.ErrorContains(t, dialects.Check("anthropic", "/v1/messages", []byte(question+`,"top_p":2}`)), "top_p")
+}
