@@ -75,6 +75,18 @@ var faults = []given{
 		`Warm in Köln and Paris?`,
 		`Warm in Köln and Paris?x`,
 	}},
+	{name: "a text of the model is continued with blanks",
+		kind: "changed-text", path: `Two.`, params: quotedTalk, dialect: chat, edits: edits{
+			`"Two."`,
+			`"Two. "`,
+		}},
+	{name: "the system prompt is in front of what the model said",
+		kind: "changed-text", path: `messages[1].content`, params: promptTalk, dialect: chat, edits: edits{
+			`{"content":"Be brief.","role":"system"},`,
+			``,
+			`"Two."`,
+			`"Be brief. Two."`,
+		}},
 	{name: "a text of the model is continued",
 		kind: "changed-text", path: `messages[5].content`, dialect: chat, edits: edits{
 			`Mild there.`,

@@ -237,8 +237,10 @@ func (c *comparison) compareError(w, g *item, turn *turn, given *rendered, texts
 	return lostError.found("a failed result of "+evidence.QuoteID(w.ID), "no sign of the failure").at(w.Path, g.Path)
 }
 
+// without removes texts from another. The longest ones come first: a shorter one may be a part of them.
 func without(text string, sent []string) string {
-	for _, s := range sent {
+	longer := func(a, b string) int { return cmp.Compare(len(b), len(a)) }
+	for _, s := range slices.SortedStableFunc(slices.Values(sent), longer) {
 		text = strings.ReplaceAll(text, s, "")
 	}
 	return text

@@ -41,6 +41,21 @@ const (
 	shortTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"   One?"}},` +
 		`{"role":"assistant","content":{"type":"text","text":"Two."}},` +
 		`{"role":"user","content":{"type":"text","text":"Three?"}}]}`
+	asksInPrompt = `{"maxTokens":9,"systemPrompt":"They ask: Warm in Köln? Be brief.","messages":[{"role":"user",` +
+		`"content":{"type":"text","text":"Warm in Köln?"}}]}`
+	promptTalk = `{"maxTokens":9,"systemPrompt":"Be brief.","messages":[{"role":"user","content":{"type":"text",` +
+		`"text":"One?"}},{"role":"assistant","content":{"type":"text","text":"Two."}},` +
+		`{"role":"user","content":{"type":"text","text":"Three?"}}]}`
+	blankTalk = `{"maxTokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"One?"},` +
+		`{"type":"text","text":"\n"}]},{"role":"assistant","content":{"type":"text","text":"Two."}},` +
+		`{"role":"user","content":{"type":"text","text":"Three?"}}]}`
+	spacedTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?  "}},` +
+		`{"role":"assistant","content":{"type":"text","text":"Two.  "}},` +
+		`{"role":"user","content":{"type":"text","text":"Three?"}}]}`
+	quotedTalk = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?\n"}},` +
+		`{"role":"assistant","content":{"type":"text","text":"Two."}},` +
+		`{"role":"user","content":[{"type":"text","text":"Now"},{"type":"text","text":"Now say: Warm in Köln?"},` +
+		`{"type":"text","text":"Please."}]}]}`
 	onceAsked = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}}]}`
 	autoTalk  = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}}],` +
 		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}],"toolChoice":{"mode":"auto"}}`
@@ -81,6 +96,13 @@ var legalChanges = []given{
 		`"Warm in`,
 		`"Be brief.\n\nWarm in`,
 	}},
+	{name: "the system prompt, which has the question, is in the first message", legal: "system prompt", dialect: chat,
+		params: asksInPrompt, edits: edits{
+			`{"content":"They ask: Warm in Köln? Be brief.","role":"system"},`,
+			``,
+			`"content":"Warm in`,
+			`"content":"They ask: Warm in Köln? Be brief.\n\nWarm in`,
+		}},
 	{name: "the system prompt is an exchange", legal: "system prompt", dialect: chat, edits: edits{
 		`"role":"system"}`,
 		`"role":"user"},{"content":"Yes.","role":"assistant"}`,
@@ -137,6 +159,26 @@ var legalChanges = []given{
 		`{"text":"   One?"`,
 		`{"text":" ","type":"text"},{"text":"  One?"`,
 	}},
+	{name: "a blank last part", legal: "texts split or merged", dialect: anthropic, params: spacedTalk, edits: edits{
+		`{"text":"One?  "`,
+		`{"text":"One? ","type":"text"},{"text":" "`,
+	}},
+	{name: "a blank last part of the assistant", legal: "texts split or merged", dialect: anthropic, params: spacedTalk,
+		edits: edits{
+			`{"text":"Two.  "`,
+			`{"text":"Two. ","type":"text"},{"text":" "`,
+		}},
+	{name: "a blank text behind another", legal: "blank texts", dialect: anthropic, params: spacedTalk, edits: edits{
+		`{"text":"Two.  "`,
+		`{"text":"Two.  ","type":"text"},{"text":" "`,
+	}},
+	{name: "texts of one message, of which one has another in it", legal: "texts split or merged", dialect: chat,
+		params: quotedTalk, edits: edits{
+			`"content":[{"text":"Now","type":"text"},{"text":"Now say: Warm in Köln?","type":"text"},` +
+				`{"text":"Please.","type":"text"}]`,
+			`"content":"Now\nNow say: Warm in Köln?\nPlease."`,
+		}},
+	{name: "no blank text", legal: "blank texts", dialect: anthropic, params: blankTalk},
 	{name: "a blank text", legal: "blank texts", dialect: anthropic, edits: edits{
 		`{"text":"Mild there."`,
 		`{"text":" ","type":"text"},{"text":"Mild there."`,

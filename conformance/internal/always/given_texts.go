@@ -41,7 +41,7 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 	}
 	for i := range sentTexts {
 		at := own{o.before && i == 0, o.beside, o.behind && (free || i == len(sentTexts)-1)}
-		if d := compareTexts(sentTexts[i], givenTexts[i], f, at); d != nil {
+		if d := c.compareRun(sentTexts[i], givenTexts[i], f, at); d != nil {
 			if medium := onlyMissing(asText, sentTexts[i], givenTexts[i], f, at); medium != nil {
 				return medium
 			}
@@ -49,6 +49,24 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 		}
 	}
 	return nil
+}
+
+// compareRun compares the texts between two media. Among those of the user, the client may put the system prompt, which
+// may have one of them in it.
+func (c *comparison) compareRun(sent, given []item, f framing, o own) *difference {
+	d := compareTexts(sent, given, f, o)
+	if d != nil && f == framed && compareTexts(sent, c.withoutPrompt(given), f, o) == nil {
+		return nil
+	}
+	return d
+}
+
+func (c *comparison) withoutPrompt(given []item) []item {
+	given = slices.Clone(given)
+	for i := range given {
+		given[i].Text = strings.Replace(given[i].Text, c.sent.System, "", 1)
+	}
+	return given
 }
 
 // lostMedium returns the difference for a medium that the model was not given. Its data may have become a text, as they

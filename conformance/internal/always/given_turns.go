@@ -24,15 +24,16 @@ type turn struct {
 	items []item
 }
 
-// turnsOf returns the turns of a conversation without thinking, blank texts and the provider's own blocks. With begun,
-// blank texts stay right before another text, which may begin there.
-func turnsOf(messages []dialect.Message, begun bool) []turn {
+// turnsOf returns the turns of a conversation without thinking, blank texts and the provider's own blocks. With parts,
+// blank texts stay beside another text, of which they may be a part.
+func turnsOf(messages []dialect.Message, parts bool) []turn {
 	var turns []turn
 	for i, m := range messages {
 		for j, b := range m.Content {
-			begins := begun && j+1 < len(m.Content) && m.Content[j+1].Type == dialect.Text
-			blank := b.Type == dialect.Text && strings.TrimSpace(b.Text) == ""
-			if b.Type == dialect.Thinking || blank && !begins || b.Type == dialect.Other && m.Role == dialect.Assistant {
+			begins := j+1 < len(m.Content) && m.Content[j+1].Type == dialect.Text
+			ends := j > 0 && m.Content[j-1].Type == dialect.Text
+			blank := b.Type == dialect.Text && strings.TrimSpace(b.Text) == "" && !(parts && (begins || ends))
+			if b.Type == dialect.Thinking || blank || b.Type == dialect.Other && m.Role == dialect.Assistant {
 				continue
 			}
 			if n := len(turns); n == 0 || turns[n-1].role != m.Role {

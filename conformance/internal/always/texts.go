@@ -103,7 +103,7 @@ func (t *texts) mayPrecede(want []string, from, at int, f framing) bool {
 func (t *texts) mayEnd(want []string, from int, f framing) bool {
 	gap := t.all[from:]
 	switch {
-	case gap == "", f == anything, len(want) == 0:
+	case gap == "", f == anything, len(want) == 0, contains(t.ends, from) && strings.TrimSpace(gap) == "":
 		return true
 	case f == bare, repeats(gap, want[len(want)-1]), f == labelled && t.matches[0] == 0:
 		return false
