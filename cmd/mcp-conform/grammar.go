@@ -192,7 +192,7 @@ func (v *value) enum() []string {
 	if !v.has("enum") {
 		return nil
 	}
-	return strings.Split(fillIn(v.tag.Get("enum")), ",")
+	return strings.Split(strings.ReplaceAll(fillIn(v.tag.Get("enum")), " ", ""), ",")
 }
 
 // Type returns how the help names a value.
@@ -207,7 +207,7 @@ func (v *value) Type() string {
 		return "DURATION"
 	case v.field.CanInt() || v.field.CanUint():
 		return "N"
-	case enum != "" && len(enum) <= len("bash|zsh|fish"):
+	case enum != "" && len(enum) <= len("text|json|markdown"):
 		return enum
 	}
 	return strings.ToUpper(v.name)

@@ -40,8 +40,12 @@ func writeUsage(c *cobra.Command, arguments []*value) error {
 	if len(arguments) > 0 {
 		text += "\nArguments:\n"
 	}
+	width := 0
 	for _, v := range arguments {
-		text += folded("  "+v.summary()+"   ", v.help())
+		width = max(width, len(v.summary()))
+	}
+	for _, v := range arguments {
+		text += folded(fmt.Sprintf("  %-*s   ", width, v.summary()), v.help())
 	}
 	if c.HasSubCommands() {
 		text += "\nCommands:\n"
@@ -102,7 +106,7 @@ var helpTexts string
 var vars = sync.OnceValue(func() map[string]string {
 	providers, variables := upstreams()
 	all := map[string]string{
-		"kinds":          strings.Join(initKinds(), ","),
+		"kinds":          strings.Join(initKinds(), ", "),
 		"revisions":      strings.Join(revisionNames(server.DefaultRevisions()), ", "),
 		"timeout":        harness.DefaultTimeout.String(),
 		"case_timeout":   harness.DefaultCaseTimeout.String(),
