@@ -154,7 +154,9 @@ func (s *Suite) judge(traces []*trace.Trace, chosen *selection) (*report.Results
 	if err != nil {
 		return nil, err
 	}
-	rs.Whole = s.Only == nil && s.Skip == nil && s.Conversation == ""
+	if rs.Whole = s.Only == nil && s.Skip == nil && s.Conversation == ""; rs.Whole {
+		rs.Played = nil
+	}
 	s.addReproduce(rs)
 	return rs, nil
 }

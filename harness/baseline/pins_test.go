@@ -193,6 +193,75 @@ func TestAPartOfARunShowsThatTheOtherCasesOfAnEntryPass(t *testing.T) {
 	require.NotContains(t, text, link)
 }
 
+// A rule for every case lists no case that passes. Of a part of a run, what was played tells.
+func TestARuleForEveryCaseIsKnownToPassWhereItWasPlayed(t *testing.T) {
+	a, b := given("a", "lost-text", lost), given("b", "lost-text", lost)
+	all := many("parallel", 13) // parallel/* (13)
+	names := func(cases ...[3]string) (ids []string) {
+		for _, c := range cases {
+			ids = append(ids, c[0])
+		}
+		return ids
+	}
+	for name, c := range map[string]struct {
+		known, found [][3]string
+		unjudged     report.Verdict // of basic/b; "" if it was judged
+		played       []string
+		edit         func(*baseline.Entry)
+		problem      string // "" for none, as which an update changes nothing
+		left         string // of the entry after an update; "" for nothing
+	}{
+		"fixed":                     {known: [][3]string{a, b}, played: names(a, b), problem: "found pass in"},
+		"fixed, and one not played": {known: [][3]string{a, b}, played: names(a)},
+		"nothing played":            {known: [][3]string{a, b}},
+		"fixed in one case": {known: [][3]string{a, b}, found: [][3]string{a}, played: names(a, b), problem: "basic/b",
+			left: "basic/a"},
+		"one of them not played": {known: [][3]string{a, b}, found: [][3]string{a}, played: names(a)},
+		"one of them not judged": {known: [][3]string{a, b}, found: [][3]string{a}, unjudged: report.Unsupported,
+			played: names(a, b)},
+		"one of them not seen": {known: [][3]string{a, b}, found: [][3]string{a}, unjudged: report.NotObserved,
+			played: names(a, b)},
+		"one kind of two fixed": {known: [][3]string{a, given("a", "other", link)}, found: [][3]string{a}, played: names(a),
+			problem: "basic/a (other)", left: "basic/a"},
+		"many fixed": {known: all, played: names(all...), problem: "found pass in"},
+		"some of many fixed": {known: all, found: all[:12], played: names(all...),
+			problem: "parallel/* (13)"},
+		"some of many fixed, and one missed": {known: all, found: all[:12],
+			played: names(all[:12]...)},
+		"the other kind of many fixed": {known: slices.Concat([][3]string{a}, all), found: [][3]string{a},
+			played:  names(slices.Concat([][3]string{a}, all)...),
+			problem: "parallel/* (13) (lost-text): found 0", left: "basic/a"},
+		"many fixed, and one missed": {known: all, played: names(all[1:]...)},
+		"a pattern of any number": {known: [][3]string{a, b}, played: names(a, b), edit: func(e *baseline.Entry) {
+			e.Kinds = map[string][]string{"lost-text": {"basic/*"}}
+		}},
+		"no cases": {known: [][3]string{a, b}, played: names(a, b), edit: func(e *baseline.Entry) { e.Kinds = nil }},
+	} {
+		f := written(t, fails(c.known...))
+		if c.edit != nil {
+			c.edit(&f.Entries[0])
+		}
+		part := fails(c.found...)
+		part.Whole, part.Played = false, map[string][]string{newer: c.played}
+		part.Results[0].Cases = part.Results[0].Cases[:len(c.found)]
+		if c.unjudged != "" {
+			part.Results[0].Cases = append(part.Results[0].Cases, report.CaseResult{Case: "basic/b", Verdict: c.unjudged})
+		}
+		problems := baseline.Apply(part, f.Entries, "").Baseline.Problems
+		text, changes := f.Update(part, baseline.Fresh{})
+		if c.problem == "" {
+			require.Empty(t, problems, name)
+			require.Empty(t, changes, name)
+			continue
+		}
+		require.Len(t, problems, 1, name)
+		require.Equal(t, "stale", problems[0].Kind, name)
+		require.Contains(t, problems[0].Message, c.problem, name)
+		require.Equal(t, c.left != "", strings.Contains(text, "basic/a"), name)
+		require.NotContains(t, text, "basic/b", name)
+	}
+}
+
 func TestAnOlderFileStaysValidAndSaysThatItNamesNoCases(t *testing.T) {
 	old := baseline.Entry{Check: "always/model-was-given", Reason: "why",
 		Messages: []string{"expected a result, found error -N", "fixed long ago"}}

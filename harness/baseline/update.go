@@ -61,6 +61,7 @@ type survey struct {
 	messages         []string
 	cases            []failure
 	passed           []string // cases
+	clean            []pin    // whose cases were all played; those that fail are in cases, too
 	unjudged         bool     // in some revision
 }
 
@@ -68,14 +69,19 @@ func unjudged(r *report.Result) bool {
 	return r.Verdict == report.HarnessError || r.Verdict == report.Unsupported || r.Prerequisite != ""
 }
 
-func (s *survey) add(r *report.Result) {
+func (s *survey) add(e *Entry, rs *report.Results, r *report.Result) {
 	for _, c := range r.Cases {
 		if c.Verdict != r.Verdict && slices.Contains(harmless, c.Verdict) {
 			s.passed = include(s.passed, c.Case)
 		}
 	}
+	for _, p := range e.pins() {
+		if p.wasPlayed(rs.Played[r.Revision]) && !leavesOut(r, p) {
+			s.clean = append(s.clean, p)
+		}
+	}
 	switch {
-	case unjudged(r):
+	case unjudged(r), !r.Failed(true) && !e.decides(rs, r):
 		s.unjudged = true
 	case r.Failed(true):
 		s.failing = append(s.failing, r.Revision)
@@ -86,12 +92,20 @@ func (s *survey) add(r *report.Result) {
 	}
 }
 
+// leavesOut reports whether a case of the pin was not judged.
+func leavesOut(r *report.Result, p pin) bool {
+	return slices.ContainsFunc(r.Cases, func(c report.CaseResult) bool {
+		return p.covers(failure{p.kind, c.Case}) && (c.Verdict == report.NotObserved || c.Verdict == report.Unsupported)
+	})
+}
+
 // harmless are the verdicts of a case that may have been known to fail, and does not any more.
 var harmless = []report.Verdict{report.Pass, report.Info, report.Warn, report.NotApplicable}
 
 // passes reports whether a case of the pin does not fail.
 func (s *survey) passes(p pin) bool {
-	return p.count == 0 && slices.ContainsFunc(s.passed, func(id string) bool { return p.covers(failure{p.kind, id}) })
+	return slices.Contains(s.clean, p) || p.count == 0 &&
+		slices.ContainsFunc(s.passed, func(id string) bool { return p.covers(failure{p.kind, id}) })
 }
 
 // complete reports whether the results have all that the entry is about.
@@ -117,7 +131,7 @@ func (e *Entry) survey(rs *report.Results) *survey {
 	var s survey
 	for i := range rs.Results {
 		if e.concerns(&rs.Results[i]) {
-			s.add(&rs.Results[i])
+			s.add(e, rs, &rs.Results[i])
 		}
 	}
 	return &s

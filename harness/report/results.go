@@ -32,6 +32,8 @@ type Results struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Whole is true for a run of all checks in its revisions.
 	Whole bool `json:"whole,omitempty"`
+	// Played are the cases that a part of the checks was played on, by revision; nil for a run that is Whole.
+	Played map[string][]string `json:"played,omitempty"`
 	// Baseline says what the baseline did; nil for a run without one.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Results  []Result  `json:"results"`

@@ -79,7 +79,7 @@ func TwoCommands(t *testing.T, kind, programs string, installed ...string) {
 
 // Baseline judges a client. It must fail and warn exactly as the file says. counts are for what a baseline leaves out,
 // such as "3 known, 70 not applicable, 2 unsupported": a check that no longer applies is our bug, or a feature that the
-// client has lost, and in a part of a run, a failure of every case may be fixed without notice. Flaky failures are not
+// client has lost, and in a part of a run, an entry without cases may be fixed without notice. Flaky failures are not
 // counted.
 func Baseline(t *testing.T, c harness.Client, file, counts string, options ...conformance.Option) {
 	t.Helper()

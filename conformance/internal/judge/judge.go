@@ -22,7 +22,7 @@ import (
 func Traces(
 	scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check.Scenario, *check.Check) bool,
 ) (*report.Results, error) {
-	rs := &report.Results{Format: report.Format, Results: []report.Result{}}
+	rs := &report.Results{Format: report.Format, Results: []report.Result{}, Played: map[string][]string{}}
 	played := map[string][]*trace.Trace{}
 	for _, t := range traces {
 		played[t.Header.Revision] = append(played[t.Header.Revision], t)
@@ -34,6 +34,7 @@ func Traces(
 		sessions := decodeAll(played[of]) // one revision at a time: what is decoded takes more memory than the traces
 		var judged []check.Judged
 		evidence.NoteRun(sessions)
+		rs.Played[of] = called(sessions)
 		if begun := without(sessions, func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
 			begun = sameRevision(begun)
 			judged = client.Judge(revision, begun)
@@ -72,6 +73,19 @@ func decodeAll(traces []*trace.Trace) []*evidence.Session {
 	sessions := make([]*evidence.Session, len(traces))
 	workers.Each(len(traces), runtime.GOMAXPROCS(0), func(i int) { sessions[i] = evidence.Decode(traces[i]) })
 	return sessions
+}
+
+// called returns the cases whose tool the client called, in their order.
+func called(sessions []*evidence.Session) []string {
+	var all []string
+	for _, s := range sessions {
+		for _, one := range s.Trace.Header.Cases {
+			if ev := s.Case(one.ID); ev.Called && !one.Replayed && !slices.Contains(all, one.ID) {
+				all = append(all, one.ID)
+			}
+		}
+	}
+	return all
 }
 
 // without returns the sessions for which drop does not hold.
