@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -117,12 +118,21 @@ func oddAnswer(path string, resp *http.Response) string {
 // may be taken again before the gateway listens there.
 const lowestPort, ports = 20000, 12000
 
+// nextPort counts the ports that this process gave to gateways. One that starts slowly does not listen yet when the
+// next one needs a port, here or in another process: each process begins elsewhere, and gives no port twice.
+var nextPort = func() *atomic.Int64 {
+	const spread = 7919 // a prime: processes that start one after the other begin far apart
+	n := new(atomic.Int64)
+	n.Store(int64(os.Getpid()) * spread)
+	return n
+}()
+
 // freePort returns a port of this machine that nobody listens on.
 func freePort() (string, error) {
 	var l net.Listener
 	err := errors.New("no port")
 	for range 100 {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(lowestPort+rand.N(ports)))
+		address := net.JoinHostPort("127.0.0.1", strconv.FormatInt(lowestPort+nextPort.Add(1)%ports, 10))
 		if l, err = net.Listen("tcp", address); err == nil {
 			break
 		}

@@ -25,3 +25,14 @@ func TestAGatewayListensOnTheLoopbackInterfaceOrOnAll(t *testing.T) {
 		require.Empty(t, listens(netip.Addr{}, port))
 	}
 }
+
+// A gateway that starts slowly does not listen yet when the next one gets its port.
+func TestEachGatewayGetsAPortOfItsOwn(t *testing.T) {
+	given := map[string]bool{}
+	for range 300 {
+		port, err := freePort()
+		require.NoError(t, err)
+		require.False(t, given[port], port)
+		given[port] = true
+	}
+}
