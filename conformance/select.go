@@ -34,6 +34,9 @@ func (e *SelectionError) Error() string {
 	if rule := replaced.Rules[e.Pattern]; rule != "" {
 		return fmt.Sprintf("%s: %s replaced it", text, rule)
 	}
+	if scenario, _, _ := strings.Cut(e.Pattern, "/"); scenario == gatewayScenario {
+		return text + ": the checks of a gateway judge all that is played; select cases, such as basic/question"
+	}
 	if len(e.Nearest) > 0 {
 		text += "; did you mean " + strings.Join(e.Nearest, ", ") + "?"
 	}

@@ -92,6 +92,13 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	return rs, traces, err
 }
 
+// Valid returns a [SelectionError] for a wrong selection, before anything is played.
+func (s *Suite) Valid() error {
+	suite := *s
+	_, _, err := suite.choose()
+	return err
+}
+
 // Play plays without judging, as a shard of a run does. [Suite.Judge] judges the traces of all shards. When the context
 // ends, it returns the traces so far, with the context's error.
 func (s *Suite) Play(ctx context.Context) ([]*trace.Trace, error) {

@@ -94,6 +94,9 @@ func (c *runCommand) play(ctx context.Context, s streams, suite *conformance.Sui
 	if !c.Gateway {
 		return suite.Run(ctx)
 	}
+	if err := suite.Valid(); err != nil {
+		return nil, nil, err
+	}
 	fmt.Fprintf(s.err, "mcp-conform: judging a gateway, %s, with the client %s\n", suite.Client.Pair(), c.builtinName())
 	notes, failed, err := c.reach(ctx, suite)
 	if err != nil {
