@@ -47,6 +47,12 @@ func TestTheErrorOfAClientIsTheLineThatNamesIt(t *testing.T) {
 		"Python": {"Traceback (most recent call last):\n  File \"a.py\", line 4\nKeyError: 'a'\n\nDuring handling of the " +
 			"above exception, another exception occurred:\n\nTraceback (most recent call last):\nValueError: no key\n",
 			"ValueError: no key"},
+		"a group of Python": {"  + Exception Group Traceback (most recent call last):\n  |   File \"a.py\", line 4\n  | " +
+			"ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n" +
+			"    | Traceback (most recent call last):\n    |   File \"b.py\", line 9\n    | KeyError: 'a'\n" +
+			"    +------------------------------------\n", "KeyError: 'a'"},
+		"a group of Python, the last line alone": {"    | no such host\n    +------------------------------------\n",
+			"no such host"},
 		"Go": {"panic: assignment to entry in nil map\n\ngoroutine 1 [running]:\nmain.main()\n",
 			"panic: assignment to entry in nil map"},
 		"Rust": {"thread 'main' panicked at src/main.rs:2:5:\nno key\nnote: run with\n",

@@ -14,12 +14,12 @@ func NamesError(line string) bool { return errorLine.MatchString(line) }
 
 // OwnError returns the line of a client's standard error that says what went wrong: one that names an error, or else
 // the last; "" without any. Python ends with the error that counts, other runtimes begin with it. Rust gives the reason
-// in the next line.
+// in the next line. Python draws lines around the errors of a group, such as that of tasks that ran at once.
 func OwnError(stderr string) string {
 	var lines, errors []string
 	for line := range strings.Lines(stderr) {
-		line = strings.TrimSpace(line)
-		if line == "" {
+		line = strings.TrimLeft(strings.TrimSpace(line), "| ")
+		if line == "" || strings.HasPrefix(line, "+-") {
 			continue
 		}
 		if NamesError(line) {
