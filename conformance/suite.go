@@ -92,7 +92,8 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	return rs, traces, err
 }
 
-// Valid returns a [SelectionError] for a wrong selection, before anything is played.
+// Valid returns the error with which Run would refuse the selection, the revisions or the conversation. It
+// plays nothing.
 func (s *Suite) Valid() error {
 	suite := *s
 	_, _, err := suite.choose()

@@ -46,10 +46,10 @@ type invocation struct {
 	command *cobra.Command
 }
 
-func (l *invocation) called(c *cobra.Command, words []string) { l.command, l.words = c, words }
+func (i *invocation) called(c *cobra.Command, words []string) { i.command, i.words = c, words }
 
 // dashed reports whether -- precedes the arguments.
-func (l *invocation) dashed() bool { return l.command.ArgsLenAtDash() >= 0 }
+func (i *invocation) dashed() bool { return i.command.ArgsLenAtDash() >= 0 }
 
 // newCommand returns the command that runs r. words are those of the whole command line.
 func newCommand(s streams, words []string, name, help string, r runner) *cobra.Command {
@@ -111,10 +111,10 @@ func assign(c *cobra.Command, r runner, arguments []*value, words, args []string
 	if err == nil && len(args) > 0 {
 		err = fmt.Errorf("unexpected argument %s", args[0])
 	}
-	if l, ok := r.(interface {
+	if i, ok := r.(interface {
 		called(c *cobra.Command, words []string)
 	}); ok {
-		l.called(c, words)
+		i.called(c, words)
 	}
 	if v, ok := r.(interface{ Validate() error }); ok && err == nil {
 		err = v.Validate()
@@ -164,7 +164,7 @@ func helpFlag() *value {
 func dashes(field string) string {
 	var b strings.Builder
 	for i, r := range field {
-		if i > 0 && r <= 'Z' && field[i-1] >= 'a' {
+		if i > 0 && r <= 'Z' {
 			b.WriteByte('-')
 		}
 		b.WriteRune(r)
@@ -288,7 +288,7 @@ func (v *value) set(text string) error {
 	}
 	v.given = true
 	if known := v.enum(); known != nil && !slices.Contains(known, text) {
-		return notOne(text, known)
+		return notOne(text, slices.DeleteFunc(known, func(name string) bool { return name == "" }))
 	}
 	switch target := v.field.Addr().Interface().(type) {
 	case *string:

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
+	"github.com/mcp-conform/mcp-conform/internal/words"
 )
 
 // fillIn puts the vars in the place of their names in a struct tag.
@@ -62,18 +63,9 @@ func writeUsage(c *cobra.Command, arguments []*value) error {
 // helpWidth is the width of a help, in characters.
 const helpWidth = 80
 
-// folded returns a text in lines of helpWidth, each of them as far from the margin as the first one, which has a head.
+// folded returns a text behind a head, in lines of helpWidth. All of them begin in one column.
 func folded(head, text string) string {
-	var b strings.Builder
-	line := head
-	for _, word := range strings.Fields(text) {
-		if len(line)+len(word) > helpWidth {
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
-			line = strings.Repeat(" ", len(head))
-		}
-		line += word + " "
-	}
-	return b.String() + strings.TrimRight(line, " ") + "\n"
+	return head + strings.Join(words.Lines(text, len(head), helpWidth), "\n"+strings.Repeat(" ", len(head))) + "\n"
 }
 
 // flagError says in our words what is wrong with a flag.

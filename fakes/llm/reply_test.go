@@ -211,32 +211,3 @@ func TestRepliesAreReadInTheFormsOfRealServers(t *testing.T) {
 }
 
 func use(id, name, input string) Block { return CallID(id, name, input) }
-
-func TestAnAnswerThatIsNoReplyIsAnError(t *testing.T) {
-	for _, name := range Dialects() {
-		for _, answer := range []string{"", "<html>", "{", `{"choices":7,"candidates":7,"message":7,"output":7}`,
-			`{"type":"error","error":{"message":"m"}}`, "data: {\n\n", "7"} {
-			_, err := dialects.DecodeReply(name, []byte(answer))
-			require.Error(t, err, "%s: %s", name, answer)
-		}
-	}
-	_, err := dialects.DecodeReply("no-such-dialect", nil)
-	require.ErrorContains(t, err, "openai-chat")
-}
-
-// Every decoder returns a reply or an error for any bytes.
-func FuzzDecodeReply(f *testing.F) {
-	for _, text := range []string{"[{}", "data: {}\n\n",
-		`{"message":{"content":"a","tool_calls":[{"function":{"name":"t"}}]},"done":true}`,
-		`{"choices":[{"delta":{"content":"a","tool_calls":[{"index":0,"function":{"name":"t","arguments":"{}"}}]}}]}`,
-		`{"type":"message","content":[{"type":"text","text":"a"}]}`, `{"object":"response","output":[{"type":"message"}]}`,
-		`{"candidates":[{"content":{"parts":[{"text":"a"},{"functionCall":{"name":"t"}}]}}]}`, `{"content":[{}]}`} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, answer []byte) {
-		for _, d := range dialects.Codecs {
-			got, err := d.DecodeReply(answer)
-			require.NotEqual(t, got == nil, err == nil)
-		}
-	})
-}

@@ -59,26 +59,14 @@ type judged struct {
 // everyCase are the scenarios whose checks judge every case that is played, and list those that do not pass.
 var everyCase = []string{"always", "client"}
 
-// decides reports whether a result that does not fail says that the failure of the entry is gone. In a part of a run, a
-// check for every case says so only if the cases of the entry were played.
+// decides reports whether a result that does not fail shows that the entry is stale. In a part of a run, a check for
+// every case shows it only if the cases of the entry were played.
 func (e *Entry) decides(rs *report.Results, r *report.Result) bool {
 	if rs.Whole || !slices.Contains(everyCase, r.Scenario) {
 		return true
 	}
 	missing := func(p pin) bool { return !p.wasPlayed(rs.Played[r.Revision]) }
 	return e.pinned() && !slices.ContainsFunc(e.pins(), missing)
-}
-
-// wasPlayed reports whether all cases of the pin are among those that were played. Of a pattern that does not say how
-// many it stands for, nobody knows.
-func (p pin) wasPlayed(cases []string) bool {
-	n := 0
-	for _, id := range cases {
-		if p.covers(failure{p.kind, id}) {
-			n++
-		}
-	}
-	return n >= max(1, p.count) && (p.count > 0 || !strings.Contains(p.pattern, "*"))
 }
 
 func (m *matching) see(r *report.Result) {

@@ -97,6 +97,18 @@ func (p pin) among(failures []failure) int {
 	return len(slices.DeleteFunc(slices.Clone(failures), func(f failure) bool { return !p.covers(f) }))
 }
 
+// wasPlayed reports whether all cases of the pin are among those that were played. A pattern without a number may stand
+// for others, too.
+func (p pin) wasPlayed(cases []string) bool {
+	n := 0
+	for _, id := range cases {
+		if p.covers(failure{p.kind, id}) {
+			n++
+		}
+	}
+	return n >= max(1, p.count) && (p.count > 0 || !strings.Contains(p.pattern, "*"))
+}
+
 func (e *Entry) pins() []pin {
 	var pins []pin
 	for _, text := range e.Cases {

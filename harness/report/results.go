@@ -32,7 +32,7 @@ type Results struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Whole is true for a run of all checks in its revisions.
 	Whole bool `json:"whole,omitempty"`
-	// Played are the cases that a part of the checks was played on, by revision; nil for a run that is Whole.
+	// Played are the cases that a run of a selection played, by revision; nil if the run is Whole.
 	Played map[string][]string `json:"played,omitempty"`
 	// Baseline says what the baseline did; nil for a run without one.
 	Baseline *Baseline `json:"baseline,omitempty"`

@@ -322,19 +322,7 @@ func shortLine(b *bytes.Buffer, label, text string) {
 func wrapped(text string, begin int) string {
 	var lines []string
 	for line := range strings.SplitSeq(printable(text), "\n") {
-		width := begin
-		for i, word := range strings.Split(line, " ") {
-			n := utf8.RuneCountInString(word)
-			if i > 0 && width+1+n > lineWidth {
-				lines, line, width = append(lines, strings.TrimRight(line, " ")), "", begin
-			}
-			if i == 0 || width == begin {
-				line, width = word, width+n
-			} else {
-				line, width = line+" "+word, width+1+n
-			}
-		}
-		lines = append(lines, line)
+		lines = append(lines, words.Lines(line, begin, lineWidth)...)
 	}
 	if begin == labelled {
 		return strings.Join(lines, "\n")

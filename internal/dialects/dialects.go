@@ -54,7 +54,7 @@ func Facts() map[string]dialect.Facts {
 }
 
 // FactsOf returns the facts of a dialect; for a compatible server, those of the dialect of which it speaks a variant.
-// There are none for an unknown name.
+// The facts of an unknown name are zero.
 func FactsOf(name string) dialect.Facts {
 	codec, err := codecOf(name)
 	if err != nil {

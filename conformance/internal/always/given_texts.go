@@ -51,8 +51,8 @@ func (c *comparison) compareRest(want, got *turn, o own) *difference {
 	return nil
 }
 
-// compareRun compares the texts between two media. Among those of the user, the client may put the system prompt, which
-// may have one of them in it.
+// compareRun compares the texts between two media. A client may put the system prompt before the user's text, which the
+// prompt may contain.
 func (c *comparison) compareRun(sent, given []item, f framing, o own) *difference {
 	d := compareTexts(sent, given, f, o)
 	if d != nil && f == framed && compareTexts(sent, c.withoutPrompt(given), f, o) == nil {
