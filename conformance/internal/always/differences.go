@@ -212,6 +212,8 @@ var (
 		"Send tools, tool choice and parameters in the provider's form, and what it accepts of a "+
 			"schema. Omit what it refuses, such as metadata.",
 	)
+	refusedFailure = newKind("refused-failure", "the provider wants a failed tool result to have a text, and nothing else",
+		`Give a failed result without content a text, such as "the tool failed". Show its images in a block behind it.`)
 	invalidRequest = newKind("invalid-request", "a block or a flag is written in another form than that of the provider",
 		"Build the request to the model from the provider's types.")
 )

@@ -13,7 +13,7 @@ var allKinds = [2][]*kind{
 	{lostResult, extraResult, changedResult, misnamedResult, lostError, addedError, lostMedia,
 		changedMedia, extraMedia, lostText, changedText, brokenText, extraText, foreignText, changedRole, changedOrder,
 		flatHistory, lostUse, extraUse, changedUse, changedInput, sharedID, roundedNumber, lostTool, extraTool,
-		changedDescription, changedSchema, lostChoice, invalidRequest, refusedRequest},
+		changedDescription, changedSchema, lostChoice, invalidRequest, refusedRequest, refusedFailure},
 	{unsaidUse, addedUse, renamedUse, rewrittenInput, otherID, unsaidText, addedText, rewrittenText, saidBroken,
 		toldThinking, exchangedOrder, otherMedia, falseReason, roundedNumber},
 }

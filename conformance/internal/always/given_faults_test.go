@@ -332,6 +332,11 @@ var faults = []given{
 			`"response":{"error":"the tool failed"}`,
 			`"response":{"output":""}`,
 		}},
+	{name: "an empty failure without a text", refused: "content cannot be empty if `is_error` is true",
+		kind: "refused-failure", path: "content cannot be empty", params: emptyFailure, dialect: anthropic, edits: edits{
+			`"content":[{"text":"the tool failed","type":"text"}],`,
+			``,
+		}},
 	{name: "structured content is lost",
 		kind: "changed-result", path: `messages[2].content`, params: otherResults, dialect: chat, edits: edits{
 			`{\"sky\":[\"blue\",1.5]}`,

@@ -68,8 +68,8 @@ func (f *findings) addAll(ev *evidence.Case, r *evidence.Round, x *evidence.Exch
 		f.add(d.kind, d.verdict(r, x))
 	}
 	if all == nil {
-		if v := refused(r, x); v != nil {
-			f.add(refusedRequest, refusedRequest.explain(*v))
+		if v, how := refused(r, x); v != nil {
+			f.add(how, *v)
 		}
 	}
 }

@@ -16,15 +16,21 @@ var acceptedName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
 
 // refused returns the verdict for a request that has what the server sent, and that the provider refused; nil if the
 // client is not to blame: it asked again, or the provider does not take what the server sent. A client need not know
-// which media and names its model takes.
-func refused(r *evidence.Round, x *evidence.Exchange) *check.Verdict {
+// which media and names its model takes. It also returns what kind of difference that is.
+func refused(r *evidence.Round, x *evidence.Exchange) (*check.Verdict, *kind) {
 	media := x.End.RefusedFor == trace.RefusedForMedia && hasMediaAnywhere(r.Params)
+	provider := x.Request.Dialect
 	if x.End.Refused == "" || x != r.LastExchange() || media ||
-		hasOddNames(r.Params) && hasOddNames(x.Request) || !canBeAccepted(r.Params, x.Request.Dialect) {
-		return nil
+		hasOddNames(r.Params) && hasOddNames(x.Request) || !accepts(provider, worded(r.Params)) {
+		return nil, nil
 	}
-	return check.Instead(check.Fail("sampling request %d: expected a request that the model accepts, it refused: %s", r.N,
-		evidence.Clip(x.End.Refused)).At(r.Asked, x.Place))
+	how := refusedRequest
+	if !accepts(provider, r.Params) {
+		how = refusedFailure
+	}
+	v := check.Fail("sampling request %d: expected a request that the model accepts, it refused: %s", r.N,
+		evidence.Clip(x.End.Refused)).At(r.Asked, x.Place)
+	return check.Instead(how.explain(v)), how
 }
 
 func hasMediaAnywhere(params *dialect.Request) bool {
@@ -42,8 +48,25 @@ func hasOddNames(params *dialect.Request) bool {
 		})
 }
 
-// canBeAccepted reports whether the provider accepts the sampling request in the form that its codec gives it.
-func canBeAccepted(params *dialect.Request, provider string) bool {
+// accepts reports whether the provider accepts the sampling request in the form that its codec gives it.
+func accepts(provider string, params *dialect.Request) bool {
 	path, body, err := dialects.EncodeRequest(provider, params)
 	return err == nil && dialects.Check(provider, path, body) == nil
+}
+
+// worded returns a request with a text in each failed result that has none, or more than texts. That is what some
+// providers want.
+func worded(params *dialect.Request) *dialect.Request {
+	w := *params
+	w.Messages = slices.Clone(params.Messages)
+	for i := range w.Messages {
+		m := &w.Messages[i]
+		m.Content = slices.Clone(m.Content)
+		for j := range m.Content {
+			if b := &m.Content[j]; b.IsError && len(evidence.Only(b.Content, dialect.Text)) < max(len(b.Content), 1) {
+				b.Content = []dialect.Block{{Type: dialect.Text, Text: "error"}}
+			}
+		}
+	}
+	return &w
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
@@ -77,6 +78,11 @@ var anthropicEdits = edits{
 		}
 	}),
 	"drops-is-error-flag": request(eachBlock("tool_result", unset("is_error"))),
+	"failure-without-text": request(eachBlock("tool_result", func(b object) {
+		if all, _ := b["content"].([]any); len(all) == 1 && reflect.DeepEqual(all[0], textBlock("the tool failed")) {
+			delete(b, "content")
+		}
+	})),
 	"max-tokens-as-end-turn": result(func(r object) {
 		if r["stopReason"] != "toolUse" {
 			r["stopReason"] = "endTurn"

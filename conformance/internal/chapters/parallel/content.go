@@ -26,10 +26,14 @@ var richResults = []harness.Case{
 	structured("structured-and-text", story.Object{"outlook": "rain by noon"}, server.Text(`{"outlook":"rain by noon"}`)),
 	weather("result-structured-failure", closed, parisAndLondon...),
 	emptyResult,
+	emptyFailure,
 	rich("empty-text", server.Text("")),
 }
 
-var emptyResult = rich("empty")
+var (
+	emptyResult  = rich("empty")
+	emptyFailure = weather("result-empty-failure", silent, parisAndLondon...)
+)
 
 // mixed has most of the rich results in one turn.
 var mixed = weather("result-mixed", func(uses []server.ToolUseContent) []server.ToolResultContent {
@@ -67,5 +71,12 @@ func structured(id string, content story.Object, blocks ...any) harness.Case {
 func closed(uses []server.ToolUseContent) []server.ToolResultContent {
 	list := story.Texts(`{"station":"closed"}`, "the other result")(uses)
 	list[0].StructuredContent, list[0].IsError = story.Object{"station": "closed"}, true
+	return list
+}
+
+// silent returns results of which the first one is an error that does not say what went wrong.
+func silent(uses []server.ToolUseContent) []server.ToolResultContent {
+	list := story.Texts("", "the other result")(uses)
+	list[0].Content, list[0].IsError = []any{}, true
 	return list
 }
