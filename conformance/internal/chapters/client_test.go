@@ -183,6 +183,12 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 			s.Frame("", trace.ToClient, 415, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"no JSON"}}`)
 		}, report.Fail, "expected a result for at least one sampling request, found none: no response to request 1; " +
 			"the server refused a message of the client with HTTP 415: no JSON", tracetest.InA},
+		{"a message of another session is refused", func(s *session) {
+			s.Asks(tracetest.Asking(story.Question))
+			s.Add("", trace.Event{Frame: &trace.Frame{Dir: trace.ToClient, HTTP: &trace.HTTP{Status: 404}, Session: "another",
+				Raw: trace.Bytes(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"it has ended"}}`)}})
+		}, report.Fail, "expected a result for at least one sampling request, found none: no response to request 1",
+			tracetest.InA},
 		{"the client asks for the revisions beside", func(s *session) {
 			s.Asks(tracetest.Asking(story.Question))
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`)

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -134,10 +135,10 @@ func (ev *Case) WhySilent(after trace.Ref) Why {
 
 // refusedAfter returns "; " and the first refusal of the server after an event, while the call was the client's latest.
 // A refused message that the server could not read belongs to no case. That of a client of both eras which asks an
-// older server for its revisions explains nothing.
+// older server for its revisions explains nothing, nor does one of another session of the client.
 func (ev *Case) refusedAfter(after trace.Ref) Why {
 	s := ev.Session
-	asksRevisions := false
+	asksRevisions, session := false, s.sessionOf(after)
 	for i := s.Order[after] + 1; i < len(s.Trace.Events); i++ {
 		e := &s.Trace.Events[i]
 		if e.Frame == nil || e.Case != "" && e.Case != ev.Case.ID {
@@ -149,11 +150,19 @@ func (ev *Case) refusedAfter(after trace.Ref) Why {
 		switch how := s.Refusal(e); {
 		case e.Frame.Dir == trace.FromClient:
 			asksRevisions = s.Message(e).Method == "server/discover"
-		case how != "" && !asksRevisions:
+		case how != "" && !asksRevisions && cmp.Or(e.Frame.Session, session) == cmp.Or(session, e.Frame.Session):
 			return serverRefused(how)
 		}
 	}
 	return Why{}
+}
+
+// sessionOf returns the ID of the client's session to which a frame belongs; "" if it has none.
+func (s *Session) sessionOf(frame trace.Ref) string {
+	if e := s.Trace.Find(frame); e != nil && e.Frame != nil {
+		return e.Frame.Session
+	}
+	return ""
 }
 
 // Refusal returns the status and the error with which the server refused a message; "" for any other frame. The
