@@ -242,14 +242,18 @@ func excused(e *evidence.Case, r *evidence.Round) bool {
 	})
 }
 
-// mayBeLimit reports whether the client may have refused a round because there were too many. It then serves none that
-// follows, or nothing sets the round apart from those that it serves, and the model did not answer first.
+// mayBeLimit reports whether the client may have refused a round because there were too many. It then asked no model
+// for it, and served others of the call: several before it, if they came one by one. It serves none that follows, or
+// nothing sets the round apart from those that it serves.
 func mayBeLimit(e *evidence.Case, r *evidence.Round) bool {
-	if len(e.Rounds) <= mostRounds {
+	served := func(rounds []*evidence.Round) bool {
+		return slices.ContainsFunc(rounds, func(one *evidence.Round) bool { return one.Result() != nil })
+	}
+	if len(e.Rounds) <= mostRounds || r.AnsweredWhole() || r.N <= mostRounds && e.Alone(r) ||
+		!e.Revision.Modern() && !served(e.Rounds) {
 		return false
 	}
-	goesOn := slices.ContainsFunc(e.Rounds[r.N-1:], func(later *evidence.Round) bool { return later.Result() != nil })
-	return !goesOn || !r.AnsweredWhole() && !slices.ContainsFunc(specials, func(one special) bool {
+	return !served(e.Rounds[r.N-1:]) || !slices.ContainsFunc(specials, func(one special) bool {
 		return one.is(r) && !refusedWithout(e.Session, r, one.is)
 	})
 }

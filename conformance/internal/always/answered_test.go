@@ -134,6 +134,33 @@ func TestValidRequestsGetAResult(t *testing.T) {
 			many(refusesAfter(warm, ""), refusesAfter(asked, ""), served(asked))))),
 		inNative(legacy(fails("an error with the model's answer, among many",
 			many(refusesAfter(asked, answer, ok), served(asked)), "although the model answered"))),
+		inNative(legacy(fails("an error with the model's answer, as the last of many",
+			many(refusesAfter(asked, answer, ok)), "although the model answered"))),
+		inNative(legacy(fails("each of many", func(s *session) {
+			for range 6 {
+				s.Asks(asked).Refuses(-32603, "no")
+			}
+			s.PassesBarrier()
+		}, "without a request"))),
+		inNative(legacy(fails("the third of many", func(s *session) {
+			for i := range 7 {
+				if s.Asks(asked); i == 2 {
+					s.Refuses(-32603, "no")
+				} else {
+					s.Prompts(asked).Answers(answer)
+				}
+			}
+		}, "sampling request 3: expected a result"))),
+		inNative(legacy(passes("many at once", func(s *session) {
+			var ids []string
+			for range 6 {
+				ids = append(ids, s.Asks(asked).ID())
+			}
+			for _, id := range ids[:5] {
+				s.Responds(id, `"error":{"code":-32000,"message":"no"}`)
+			}
+			s.Prompts(asked).Answers(answer)
+		}))),
 		inNative(passes("a tool use that was not offered",
 			refusesAfter(asked, tracetest.Wanting([3]string{"a", "get_weather", `{"city":"Paris"}`}), ok))),
 		inNative(passes("arguments that the schema forbids", refusesAfter(with(func(*server.CreateMessageParams) {}),
