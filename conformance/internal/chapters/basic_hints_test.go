@@ -80,7 +80,17 @@ func TestHints(t *testing.T) {
 			s.Ends(trace.Process{Stderr: "hints ok\n" + wrote + "\n"})
 		}
 	}
+	refuses := func(with string) steps {
+		return func(s *session) {
+			p := tracetest.Asking("Which model are you?")
+			s.Asks(p).Prompt(string(story.JSON(tracetest.AsChat(p))), trace.ModelEnd{Status: 503}).Answers(whole)
+			s.Asks(p).Refuses(-1, with)
+		}
+	}
 	basicJudges(t, "hints-in-order", "hints",
+		openAI(legacy(unsupported("it pauses", refuses("the circuit breaker is open"), "after one failed"))),
+		openAI(legacy(unsupported("it waits", refuses("no deployment, try again in 5 seconds"), "after one failed"))),
+		openAI(legacy(unobserved("it says nothing of a pause", refuses("try again"), "did not send"))),
 		openAI(modern(unsupported("the client wrote that it limits the requests",
 			stops(200, "tool hints: Sampling rate limit exceeded"), `session: "tool hints: Sampling rate limit exceeded"`))),
 		openAI(modern(unsupported("it serves so many in a session", stops(200, "the limit of 25 samples was reached"),

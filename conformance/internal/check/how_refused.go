@@ -42,8 +42,8 @@ func RefusedBeside(ev *evidence.Case, r *evidence.Round) string {
 }
 
 // Limited returns the verdict for a case with a request that the client refused because of a limit of its own for the
-// requests in a time or a session; nil for any other. It did not ask the model, and it served some before, or had more
-// at once in 2026-07-28, where one refusal ends the call.
+// requests in a time or a session, or because the model failed before; nil for any other. It did not ask the model. It
+// served some before, or had more at once in 2026-07-28, where one refusal ends the call, or it asked the model before.
 func Limited(ev *evidence.Case) *Verdict {
 	for _, r := range ev.Rounds {
 		said := ""
@@ -59,13 +59,31 @@ func Limited(ev *evidence.Case) *Verdict {
 		before := func(other *evidence.Round) bool {
 			return ev.Session.Order[other.Asked.Ref] < ev.Session.Order[r.Asked.Ref]
 		}
-		if len(r.Model) == 0 && tooOften.MatchString(said) &&
-			(ev.Session.Answers(before) || ev.Revision.Modern() && r != ev.Rounds[0]) {
+		served := ev.Session.Answers(before) || ev.Revision.Modern() && r != ev.Rounds[0]
+		switch {
+		case len(r.Model) > 0:
+		case served && tooOften.MatchString(said):
 			return Instead(Unsupported("the client limits the requests in a time or a session: %q. Lift its limit for the "+
+				"run, as the cases follow each other at once", evidence.Clip(said)))
+		case askedBefore(ev.Session, r) && Pauses(said):
+			return Instead(Unsupported("the client asks no model for a while after one failed: %q. Turn that off for the "+
 				"run, as the cases follow each other at once", evidence.Clip(said)))
 		}
 	}
 	return nil
+}
+
+// Pauses reports whether a client says with an error that it asks no model for a while, as the model failed before.
+func Pauses(said string) bool { return pausing.MatchString(said) }
+
+// askedBefore reports whether the client asked a model before the server asked for a sample.
+func askedBefore(s *evidence.Session, r *evidence.Round) bool {
+	for _, exchanges := range s.Exchanges {
+		if slices.ContainsFunc(exchanges, func(x *evidence.Exchange) bool { return x.Began < s.Order[r.Asked.Ref] }) {
+			return true
+		}
+	}
+	return false
 }
 
 // limitInStderr returns the line in which a client wrote of such a limit to its standard error; "" without one, or if a

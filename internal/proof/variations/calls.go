@@ -57,6 +57,8 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 	edited("twenty-a-session", "serves twenty samples a session", "rate-limit", "basic tool-use",
 		atMost(20, 24*time.Hour, "the sampling budget of the session is used up"),
 		having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
+	edited("pausing", "asks no model for five seconds after it failed", "rate-limit", "basic tool-use",
+		mutants.Edit{Options: pausing}, having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
 	edited("ten-a-call", "serves ten samples of a call", "loop-limits", "basic tool-use parallel loop", atMostOfACall(10)),
 	edited("one-model", "has one model and says so", "model-choice", "basic/hints",
 		mutants.Edit{
@@ -175,6 +177,30 @@ func atMost(n int, within time.Duration, why string) mutants.Edit {
 			return false
 		}
 	})
+}
+
+// pausing refuses what is asked for in five seconds after a failure of the model, as a circuit breaker does.
+func pausing(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
+	const pause = 5 * time.Second
+	ask := o.Sampling
+	var mu sync.Mutex
+	var failed time.Time
+	o.Sampling = func(ctx context.Context, params object) (object, error) {
+		mu.Lock()
+		pauses := time.Since(failed) < pause
+		mu.Unlock()
+		if pauses {
+			w.Fire()
+			return nil, &mcp.Error{Code: -32000, Message: "no deployment is available: try again in 5 seconds"}
+		}
+		result, err := ask(ctx, params)
+		if err != nil && ctx.Err() == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			failed = time.Now()
+		}
+		return result, err
+	}
 }
 
 // atMostOfACall refuses what a call asks for beyond n samples, and does not say that this is a limit.
