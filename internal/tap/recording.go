@@ -222,13 +222,13 @@ func Number(t *trace.Trace) {
 
 // lastBefore returns when the session was last active before a time; -1 for never.
 func (s *session) lastBefore(at time.Duration) time.Duration {
-	last := time.Duration(-1)
-	for i := range s.events {
-		if s.events[i].Frame != nil && s.events[i].At <= at {
-			last = max(last, s.events[i].At)
+	n := sort.Search(len(s.events), func(i int) bool { return s.events[i].At > at })
+	for _, e := range slices.Backward(s.events[:n]) {
+		if e.Frame != nil {
+			return e.At
 		}
 	}
-	return last
+	return -1
 }
 
 // textOf returns a member of an object as text; "" if it is not a text.
