@@ -55,7 +55,7 @@ func (s *Server) initialize(m *inbound) {
 	}
 	s.result(newExchange(s, m, scope{}, session.id), m.ID, revision, schema.InitializeResult, map[string]any{
 		"protocolVersion": revision,
-		"capabilities":    map[string]any{"tools": map[string]any{}},
+		"capabilities":    map[string]any{"tools": map[string]any{"listChanged": true}},
 		"serverInfo":      s.info(),
 	})
 }

@@ -29,6 +29,22 @@ func TestAClientRespondsOnEveryStream(t *testing.T) {
 	})
 }
 
+func TestAClientReadsOnAfterANotice(t *testing.T) {
+	const check, after = "after-notice", "after a notice that the tools have changed"
+	transportRun(t, "tools-changed", tracetest.InA, []transportTest{
+		{check, "two results", report.Pass, after, []step{fish, answered, fish, answered, barrier}},
+		{check, "method not found", report.Fail, after + ", found error -32601",
+			[]step{fish, answered, fish, transportRefused(-32601), barrier}},
+		{check, "no response", report.Fail, after + ", found none", []step{fish, answered, fish, barrier}},
+		{check, "no response to anything later", report.Fail, after + ", found none, and none to later requests",
+			[]step{fish, answered, fish, transportHangs}},
+		{check, "no response before", report.NotObserved, "basic/answered", []step{fish, fish, transportHangs}},
+		{check, "the client dies", report.Fail, "it exited with status 1", []step{fish, answered, fish, transportDies}},
+		{check, "the client ends early", report.Unsupported, "so it could still come",
+			[]step{fish, answered, fish, transportEnds}},
+	})
+}
+
 func TestAClientAcceptsPlainJSON(t *testing.T) {
 	plainly := func(s *session) {
 		s.Frame(s.CaseID, trace.ToClient, 200, `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`)

@@ -47,6 +47,7 @@ var (
 	barrier        = func(s *session) { s.PassesBarrier() }
 	transportDies  = func(s *session) { s.Ends(tracetest.Died) }
 	transportHangs = func(s *session) { s.Ends(trace.Process{Deadline: true}) }
+	transportEnds  = func(s *session) { s.Ends(trace.Process{}) }
 	addsCases      = func(s *session) {
 		s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: harness.BarrierID})
 	}

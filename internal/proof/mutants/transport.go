@@ -22,6 +22,16 @@ var transportEdits = edits{
 			m.Drop()
 		}
 	}),
+	"waits-in-a-notice": func(*Wire) Edit {
+		var waits atomic.Bool
+		return Edit{In: func(m *Message) {
+			if m.Method() == "notifications/tools/list_changed" {
+				waits.Store(true)
+			} else if waits.Load() && m.IsRequest() {
+				m.Drop()
+			}
+		}}
+	},
 	"wants-streams": in(func(m *Message) {
 		if m.Answers("tools/call") && !m.Streamed && m.Body["error"] == nil {
 			m.Wire.Die("the response is not a stream")

@@ -1,8 +1,10 @@
 package variations
 
 import (
+	"bytes"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
@@ -24,6 +26,8 @@ var sessionVariations = of(reference.Config{}, "session-",
 			return listens(w, stays(w, next))
 		}}, warns(leavesOpen)),
 	edited("stays", "never ends a session", "session-end", inSessions, mutants.Edit{Server: stays}, warns(leavesOpen)),
+	edited("lists-again", "lists the tools again when they have changed, while a call is open", "tools-listed-again",
+		"transport/tools-changed", mutants.Edit{Server: listsAgain}),
 	edited("native-listens", "passes requests on as they are, and opens the stream", "streams", inSessions,
 		mutants.Edit{Server: listens}, with(reference.Config{Dialect: dialect.Native})),
 )
@@ -67,5 +71,35 @@ func listens(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
 			_ = stream.Body.Close()
 		})
 		return resp, nil
+	})
+}
+
+// listsAgain lists the tools while the call goes on in which they change.
+func listsAgain(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodPost {
+			return next.RoundTrip(r)
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		resp, err := next.RoundTrip(r)
+		if err != nil || !bytes.Contains(body, []byte(`"name":"transport-tools-changed"`)) {
+			return resp, err
+		}
+		list, err := http.NewRequestWithContext(w.Context, r.Method, w.Env.URL,
+			strings.NewReader(`{"jsonrpc":"2.0","id":"list again","method":"tools/list"}`))
+		if err != nil {
+			return nil, err
+		}
+		list.Header = r.Header.Clone()
+		listed, err := next.RoundTrip(list)
+		if err != nil {
+			return nil, err
+		}
+		w.Fire()
+		return resp, listed.Body.Close()
 	})
 }

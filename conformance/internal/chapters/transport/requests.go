@@ -29,6 +29,36 @@ var onPostStream = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict { return served(e, e.Rounds[0], "on the stream of the call") },
 }
 
+// The server says between two questions that its tools changed, as one does whose tools depend on its state.
+var toolsChanged = story.Delivered(harness.Case{ID: "transport/tools-changed", Revisions: check.NewestLegacy},
+	func(s *server.Session) (any, error) {
+		if _, err := s.Sample(s.Ask("Does this come through before?")); err != nil {
+			return nil, err
+		}
+		err := s.Transport().Send([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+		if err != nil {
+			return nil, err
+		}
+		return askOnce()(s)
+	})
+
+var afterNotice = check.Check{
+	ID: "after-notice", Rule: "The client serves a sampling request after a notice that the tools have changed",
+	Levels: robust, Cases: []string{"tools-changed"}, Requests: 2,
+	Cause: "the handler of the notification lists the tools again and waits for them, and no message is read meanwhile",
+	Fix:   "List the tools again in a task of its own, and read on.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		const how = "after a notice that the tools have changed"
+		s, before, r := e.Session, e.Rounds[0], e.Rounds[1]
+		hangs := s.Ended != nil && s.Ended.Deadline && !s.ServedLater(s.Order[r.Asked.Ref])
+		if len(r.Answers) == 0 && before.Result() != nil && hangs {
+			return check.Fail("expected a response to a sampling request %s, found none, and none to later requests", how).
+				At(r.Asked).ShowOutput(s)
+		}
+		return served(e, r, how)
+	},
+}
+
 // The server asks on the stream that the client opened with GET, if it did.
 var getStream = story.Delivered(harness.Case{ID: "transport/get-stream", Revisions: check.NewestLegacy},
 	func(s *server.Session) (any, error) {

@@ -19,10 +19,10 @@ var Scenario = story.Retold(check.Scenario{
 	ID:        "transport",
 	Purpose:   "streams that break, sessions that are lost, and every legal form of a message",
 	Revisions: server.AllRevisions(),
-	Cases: slices.Concat([]harness.Case{plain, getStream, postStream, sameID, repeated, events, rareEvents, disconnect,
-		lostSession, encodedName, lookAlikeName, pipe, pipeEnd, together}, versionCases),
+	Cases: slices.Concat([]harness.Case{plain, getStream, postStream, toolsChanged, sameID, repeated, events, rareEvents,
+		disconnect, lostSession, encodedName, lookAlikeName, pipe, pipeEnd, together}, versionCases),
 	Checks: []check.Check{
-		onPostStream, onGETStream, acceptsJSON, idCollision, duplicateRequest, reconnects, retryHonoured,
+		onPostStream, afterNotice, onGETStream, acceptsJSON, idCollision, duplicateRequest, reconnects, retryHonoured,
 		sessionLost, handlersSurvive, endsSession, sseDetails, sseRare, overPipe, stderrIsNoError, pipeEnds,
 		restarts, shutsDown, batch, VersionListed, otherVersion,
 	},
