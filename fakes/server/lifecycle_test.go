@@ -29,7 +29,7 @@ func TestInitializeNegotiatesALegacyRevision(t *testing.T) {
 			reply := r.bare().post(dialect{revision: c.requested, capabilities: nothing}.initialize(1))
 			require.Equal(t, http.StatusOK, reply.StatusCode)
 			require.Regexp(t, `^[\x21-\x7E]{32}$`, reply.Header.Get("Mcp-Session-Id"))
-			require.JSONEq(t, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},
+			require.JSONEq(t, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true}},
 				"serverInfo":{"name":"fake","version":"1"}}`, c.want), string(reply.last().Result))
 		})
 	}
