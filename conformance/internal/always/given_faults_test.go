@@ -332,6 +332,11 @@ var faults = []given{
 			`"response":{"error":"the tool failed"}`,
 			`"response":{"output":""}`,
 		}},
+	{name: "an empty failure is undefined", kind: "changed-result", path: `Error: undefined`,
+		params: emptyFailure, dialect: chat, edits: edits{
+			`"content":"Error:"`,
+			`"content":"Error: undefined"`,
+		}},
 	{name: "an empty failure without a text", refused: "content cannot be empty if `is_error` is true",
 		kind: "refused-failure", path: "content cannot be empty", params: emptyFailure, dialect: anthropic, edits: edits{
 			`"content":[{"text":"the tool failed","type":"text"}],`,

@@ -170,8 +170,9 @@ func renderedIn(said string, structured []byte) []string {
 	return all
 }
 
-// unset matches what a program writes for a value that it does not have.
-var unset = regexp.MustCompile(`^\s*(undefined|None|NaN|<nil>|\[object Object\])\s*$`)
+// unset matches what a program writes for a value that it does not have, also behind a label of a failure.
+var unset = regexp.MustCompile(
+	`^\s*(?i:(tool )?(error|failed|failure)\W*)?(undefined|None|NaN|<nil>|\[object Object\])\s*$`)
 
 // hasMore reports whether the rendering has more than the texts. Blank ones may be in it or not. Beside media, the
 // client may say where these are.
