@@ -242,18 +242,21 @@ func excused(e *evidence.Case, r *evidence.Round) bool {
 	})
 }
 
-// mayBeLimit reports whether the client may have refused a round because there were too many. It then asked no model
-// for it, and served others of the call: several before it, if they came one by one. It serves none that follows, or
-// nothing sets the round apart from those that it serves.
+// mayBeLimit reports whether the client may have refused a round because there were too many. It then served others of
+// the call: several before it, if they came one by one. It serves none that follows, or nothing sets the round apart from
+// those that it serves. It asked no model first, unless it counts the rounds of a call in 2026-07-28.
 func mayBeLimit(e *evidence.Case, r *evidence.Round) bool {
 	served := func(rounds []*evidence.Round) bool {
 		return slices.ContainsFunc(rounds, func(one *evidence.Round) bool { return one.Result() != nil })
 	}
-	if len(e.Rounds) <= mostRounds || r.AnsweredWhole() || r.N <= mostRounds && e.Alone(r) ||
-		!e.Revision.Modern() && !served(e.Rounds) {
+	asked, modern := r.AnsweredWhole(), e.Revision.Modern()
+	switch {
+	case len(e.Rounds) <= mostRounds, r.N <= mostRounds && e.Alone(r):
+		return false
+	case asked && !modern, (asked || !modern) && !served(e.Rounds):
 		return false
 	}
-	return !served(e.Rounds[r.N-1:]) || !slices.ContainsFunc(specials, func(one special) bool {
+	return !served(e.Rounds[r.N-1:]) || !asked && !slices.ContainsFunc(specials, func(one special) bool {
 		return one.is(r) && !refusedWithout(e.Session, r, one.is)
 	})
 }

@@ -136,6 +136,10 @@ func TestValidRequestsGetAResult(t *testing.T) {
 			many(refusesAfter(asked, answer, ok), served(asked)), "although the model answered"))),
 		inNative(legacy(fails("an error with the model's answer, as the last of many",
 			many(refusesAfter(asked, answer, ok)), "although the model answered"))),
+		inNative(modern(passes("a limit of rounds, which the client notices after it asked the model", func(s *session) {
+			many()(s)
+			s.Asks(asked).Prompt(string(story.JSON(asked)), ok).Says(answer).PassesBarrier()
+		}))),
 		inNative(legacy(fails("each of many", func(s *session) {
 			for range 6 {
 				s.Asks(asked).Refuses(-32603, "no")
