@@ -146,6 +146,26 @@ func TestValidRequestsGetAResult(t *testing.T) {
 			}
 			s.PassesBarrier()
 		}, "without a request"))),
+		inNative(legacy(fails("each of many at once", func(s *session) {
+			var ids []string
+			for range 6 {
+				ids = append(ids, s.Asks(asked).ID())
+			}
+			for _, id := range ids {
+				s.Responds(id, `"error":{"code":-32602,"message":"no"}`)
+			}
+			s.PassesBarrier()
+		}, "without a request"))),
+		inNative(modern(passes("too many at once", func(s *session) {
+			s.AsksAll(asked, asked, asked, asked, asked, asked).PassesBarrier()
+		}))),
+		inNative(modern(fails("all of many at once, although the model answered", func(s *session) {
+			s.AsksAll(asked, asked, asked, asked, asked, asked)
+			for range 6 {
+				s.Prompt(string(story.JSON(asked)), ok).Says(answer)
+			}
+			s.PassesBarrier()
+		}, "although the model answered"))),
 		inNative(legacy(fails("the third of many", func(s *session) {
 			for i := range 7 {
 				if s.Asks(asked); i == 2 {

@@ -332,6 +332,8 @@ var faults = []given{
 			`"response":{"error":"the tool failed"}`,
 			`"response":{"output":""}`,
 		}},
+	{name: "a failure with its image", refused: "all content must be type \"text\" if is_error is true",
+		kind: "refused-failure", path: "all content must be type", params: shownFailure, dialect: anthropic},
 	{name: "an empty failure is undefined", kind: "changed-result", path: `Error: undefined`,
 		params: emptyFailure, dialect: chat, edits: edits{
 			`"content":"Error:"`,

@@ -2,10 +2,10 @@ package always_test
 
 // shortTalk is a history of texts, autoTalk has the choice auto, and textAndStructured has a result in two forms. In
 // shownTalk, an image for the model has the path of a text from the server. The tools of oddNames have names that
-// OpenAI refuses. emptyFailure has a failed result without content. The history of greeted begins with the assistant.
-// In askedTwice, the second question begins like the first one, and in askedAgain it equals that. In linkBeside, the
-// result has a text and a link; in toldResult, it says what the user then says. The history of begun ends with the
-// assistant.
+// OpenAI refuses. emptyFailure has a failed result without content, shownFailure one with an image. The history of
+// greeted begins with the assistant. In askedTwice, the second question begins like the first one, and in askedAgain it
+// equals that. In linkBeside, the result has a text and a link; in toldResult, it says what the user then says. The
+// history of begun ends with the assistant.
 const (
 	begun = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Warm in Köln?"}},` +
 		`{"role":"assistant","content":{"type":"text","text":"It is"}}]}`
@@ -82,6 +82,11 @@ const (
 	emptyFailure = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","content":[],"isError":true}]}],` +
+		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
+	shownFailure = `{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"One?"}},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"b1","name":"stop","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","toolUseId":"b1","isError":true,"content":[` +
+		`{"type":"text","text":"It broke."},{"type":"image","mimeType":"image/png","data":"AAECAwQF"}]}]}],` +
 		`"tools":[{"name":"stop","inputSchema":{"type":"object"}}]}`
 )
 

@@ -90,6 +90,9 @@ func TestHints(t *testing.T) {
 	basicJudges(t, "hints-in-order", "hints",
 		openAI(legacy(unsupported("it pauses", refuses("the circuit breaker is open"), "after one failed"))),
 		openAI(legacy(unsupported("it waits", refuses("no deployment, try again in 5 seconds"), "after one failed"))),
+		openAI(legacy(unobserved("it pauses from the start", func(s *session) {
+			s.Asks(tracetest.Asking("Which model are you?")).Refuses(-1, "try again in 5 seconds")
+		}, "did not send"))),
 		openAI(legacy(unobserved("it says nothing of a pause", refuses("try again"), "did not send"))),
 		openAI(modern(unsupported("the client wrote that it limits the requests",
 			stops(200, "tool hints: Sampling rate limit exceeded"), `session: "tool hints: Sampling rate limit exceeded"`))),

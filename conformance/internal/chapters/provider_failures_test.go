@@ -195,11 +195,13 @@ func TestErrorCodesBlameNobodyElse(t *testing.T) {
 }
 
 func TestClientsStayAliveAfterFailures(t *testing.T) {
-	refusesAll := func(s *session) {
-		refusesAndStops(s)
-		s.CaseID, s.Samples = "other/case", 0
-		s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: s.CaseID, Tool: "other-case"})
-		s.Calls().Asks(tracetest.Asking("And?")).Refuses(-32603, "not again")
+	refusesAll := func(with string) func(*session) {
+		return func(s *session) {
+			refusesAndStops(s)
+			s.CaseID, s.Samples = "other/case", 0
+			s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: s.CaseID, Tool: "other-case"})
+			s.Calls().Asks(tracetest.Asking("And?")).Refuses(-32603, with)
+		}
 	}
 	providerJudges(t, "alive", "unauthorized",
 		passes("a later response passes", afterFailures(providerRefuses, 401), "after HTTP 401 the client responded"),
@@ -207,7 +209,10 @@ func TestClientsStayAliveAfterFailures(t *testing.T) {
 			"after HTTP 401, found none: it exited with status 1"),
 		unobserved("a client that hangs is not judged", afterFailures(providerHangs, 401),
 			"found none after 1 request to the model"),
-		legacy(unobserved("a later error is not judged", afterFailures(refusesAll, 401), `"not again" (code -32603)`)),
+		legacy(unobserved("a later error is not judged", afterFailures(refusesAll("not again"), 401),
+			`"not again" (code -32603)`)),
+		legacy(unsupported("a client that pauses is not judged",
+			afterFailures(refusesAll("the circuit breaker is open"), 401), "asks no model for a while after HTTP 401")),
 		unobserved("no later call is not judged", afterFailures(refusesAndStops, 401), "the client called no other tool"),
 		unsupported("tools in another order are not judged",
 			func(s *session) { s.PassesBarrier(); afterFailures(refusesAndStops, 401)(s) }, "in the order of tools/list"),
