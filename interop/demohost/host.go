@@ -140,7 +140,8 @@ func (h *host) call(ctx context.Context, use *mcp.ToolUseContent, wrong error) *
 	return &mcp.ToolResultContent{ToolUseID: use.ID, Content: result.Content, IsError: result.IsError}
 }
 
-// textOf is a tool result as a text: not every provider takes more. Structured content becomes JSON.
+// textOf is a tool result as a text: not every provider takes more. Structured content becomes JSON, and a failure has
+// a text.
 func textOf(result *mcp.ToolResultContent) (string, error) {
 	var text string
 	for _, c := range result.Content {
@@ -150,9 +151,12 @@ func textOf(result *mcp.ToolResultContent) (string, error) {
 		}
 		text += t.Text
 	}
-	if text == "" && result.StructuredContent != nil {
+	switch {
+	case text == "" && result.StructuredContent != nil:
 		raw, err := json.Marshal(result.StructuredContent)
 		return string(raw), err
+	case text == "" && result.IsError:
+		return "the tool failed", nil
 	}
 	return text, nil
 }

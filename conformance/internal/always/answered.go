@@ -243,8 +243,8 @@ func excused(e *evidence.Case, r *evidence.Round) bool {
 }
 
 // mayBeLimit reports whether the client may have refused a round because there were too many. It then served others of
-// the call: several before it, if they came one by one. It serves none that follows, or nothing sets the round apart from
-// those that it serves. It asked no model first, unless it counts the rounds of a call in 2026-07-28.
+// the call: several before it, if they came one by one. It serves none that follows, or nothing sets the round apart
+// from those that it serves. It asked no model first, unless it counts the rounds of a call in 2026-07-28.
 func mayBeLimit(e *evidence.Case, r *evidence.Round) bool {
 	served := func(rounds []*evidence.Round) bool {
 		return slices.ContainsFunc(rounds, func(one *evidence.Round) bool { return one.Result() != nil })
