@@ -195,6 +195,9 @@ func TestOnlyResultsOfWholeRepliesAreCompared(t *testing.T) {
 	judges(t, serverWasGiven, "basic/question",
 		tracetest.InNative(fails("a whole reply", ends(trace.ModelEnd{Status: 200}))),
 		tracetest.InNative(fails("a reply in pieces", ends(trace.ModelEnd{Status: 200, Fault: "SplitEveryByte()"}))),
+		tracetest.InNative(fails("a slow reply", ends(trace.ModelEnd{Status: 200, Fault: "Spread(10s)"}))),
+		tracetest.InNative(inapplicable("a slow reply for which the client did not wait",
+			ends(trace.ModelEnd{Status: 200, Fault: "Spread(10s)", HungUp: true}))),
 		tracetest.InNative(inapplicable("a reply that the model cut", ends(trace.ModelEnd{Status: 200, Fault: "cut"}))),
 		tracetest.InNative(inapplicable("an error of the model", ends(trace.ModelEnd{Status: 500}))),
 		tracetest.InNative(tracetest.Legacy(inapplicable("an error in place of a result", func(s *session) {

@@ -149,7 +149,7 @@ func (ev *Case) Sources(r *Round) []*Exchange {
 	}
 	var all []*Exchange
 	for _, x := range s.Exchanges[ev.Case.ID] {
-		whole := x.SentWhole() && x.Reply() != nil && x.Reply().Complete
+		whole := x.received() && x.Reply() != nil && x.Reply().Complete
 		if s.canRestOn(r, x) && whole && (!s.namesOther(rounds, r, x) || slices.Contains(r.Model, x)) {
 			all = append(all, x)
 		}

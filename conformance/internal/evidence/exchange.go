@@ -88,6 +88,14 @@ func (r *Round) AnsweredWhole() bool {
 // splitOnly matches the names of the fake model's faults that only split an answer.
 var splitOnly = regexp.MustCompile(`^Split(EveryByte|AtRandom)\([^)]*\)$`)
 
+// delayOnly matches the names of those that only delay it.
+var delayOnly = regexp.MustCompile(`^(Spread|PauseBefore|PauseAfter)\(`)
+
+// received reports whether the whole answer came, sooner or later, and the client waited for it.
+func (x *Exchange) received() bool {
+	return x.SentWhole() || delayOnly.MatchString(x.End.Fault) && !x.End.HungUp
+}
+
 // SentWhole reports whether the model sent its whole answer at once, without a fault or with one that only splits it.
 func (x *Exchange) SentWhole() bool { return x.End.Fault == "" || splitOnly.MatchString(x.End.Fault) }
 
