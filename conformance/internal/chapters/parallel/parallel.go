@@ -27,7 +27,7 @@ var Scenario = story.InOne(check.Scenario{
 	Checks: []check.Check{
 		streamedUses, lateDelta, resultsReachModel,
 	},
-}, &twoCities, &emptyResult, &emptyFailure, &interleaved, &mixed, &lateFragment, &repeatedNames, &thirtyThree, &alike)
+}, &twoCities, &emptyResult, &interleaved, &mixed, &lateFragment, &repeatedNames, &thirtyThree, &alike, &emptyFailure)
 
 // weather returns a case in which the model uses a tool for all cities at once, and the server sends the results. The
 // case has a barrier: a client may refuse some of these requests, and what else it answers tells that from a client
