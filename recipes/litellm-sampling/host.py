@@ -42,10 +42,11 @@ async def ready(port, process):
 async def call_all(port):
     http = httpx.AsyncClient(headers={"x-litellm-api-key": "Bearer " + KEY}, timeout=300)
     async with http, Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client:
-        tools, cursor = [], None
-        while not tools or cursor:
-            page = await client.list_tools(cursor=cursor)
-            tools, cursor = tools + page.tools, page.next_cursor
+        page = await client.list_tools()
+        tools = page.tools
+        while page.next_cursor:
+            page = await client.list_tools(cursor=page.next_cursor)
+            tools += page.tools
         for tool in tools:
             try:
                 await client.call_tool(tool.name, {})

@@ -16,7 +16,7 @@ var acceptedName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
 
 // refused returns the verdict for a request that has what the server sent, and that the provider refused; nil if the
 // client is not to blame: it asked again, or the provider does not take what the server sent. A client need not know
-// which media and names its model takes. It also returns what kind of difference that is.
+// which media and names its model takes. The second value is the kind of difference.
 func refused(r *evidence.Round, x *evidence.Exchange) (*check.Verdict, *kind) {
 	media := x.End.RefusedFor == trace.RefusedForMedia && hasMediaAnywhere(r.Params)
 	provider := x.Request.Dialect
@@ -54,8 +54,7 @@ func accepts(provider string, params *dialect.Request) bool {
 	return err == nil && dialects.Check(provider, path, body) == nil
 }
 
-// worded returns a request with a text in each failed result that has none, or more than texts. That is what some
-// providers want.
+// worded returns a request in which every failed result has a text, and nothing else: some providers want that.
 func worded(params *dialect.Request) *dialect.Request {
 	w := *params
 	w.Messages = slices.Clone(params.Messages)
@@ -63,7 +62,9 @@ func worded(params *dialect.Request) *dialect.Request {
 		m := &w.Messages[i]
 		m.Content = slices.Clone(m.Content)
 		for j := range m.Content {
-			if b := &m.Content[j]; b.IsError && len(evidence.Only(b.Content, dialect.Text)) < max(len(b.Content), 1) {
+			b := &m.Content[j]
+			texts := len(evidence.Only(b.Content, dialect.Text))
+			if b.IsError && (texts == 0 || texts < len(b.Content)) {
 				b.Content = []dialect.Block{{Type: dialect.Text, Text: "error"}}
 			}
 		}

@@ -170,7 +170,7 @@ func renderedIn(said string, structured []byte) []string {
 	return all
 }
 
-// unset matches what a program writes for a value that it does not have, also behind a label of a failure.
+// unset matches what a program writes for a value that it does not have, also behind a label such as "Error:".
 var unset = regexp.MustCompile(
 	`^\s*(?i:(tool )?(error|failed|failure)\W*)?(undefined|None|NaN|<nil>|\[object Object\])\s*$`)
 

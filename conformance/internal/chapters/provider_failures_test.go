@@ -212,7 +212,7 @@ func TestClientsStayAliveAfterFailures(t *testing.T) {
 		legacy(unobserved("a later error is not judged", afterFailures(refusesAll("not again"), 401),
 			`"not again" (code -32603)`)),
 		legacy(unsupported("a client that pauses is not judged",
-			afterFailures(refusesAll("the circuit breaker is open"), 401), "asks no model for a while after HTTP 401")),
+			afterFailures(refusesAll("the circuit breaker is open"), 401), "the client asks no model for a while")),
 		unobserved("no later call is not judged", afterFailures(refusesAndStops, 401), "the client called no other tool"),
 		unsupported("tools in another order are not judged",
 			func(s *session) { s.PassesBarrier(); afterFailures(refusesAndStops, 401)(s) }, "in the order of tools/list"),

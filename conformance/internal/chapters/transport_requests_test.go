@@ -36,7 +36,7 @@ func TestAClientReadsOnAfterANotice(t *testing.T) {
 		{check, "method not found", report.Fail, after + ", found error -32601",
 			[]step{fish, answered, fish, transportRefused(-32601), barrier}},
 		{check, "no response", report.Fail, after + ", found none", []step{fish, answered, fish, barrier}},
-		{check, "no response to anything later", report.Fail, after + ", found none, and none to later requests",
+		{check, "no response to anything later", report.Fail, after + ", found none: it was still running",
 			[]step{fish, answered, fish, transportHangs}},
 		{check, "no response before", report.NotObserved, "basic/answered", []step{fish, fish, transportHangs}},
 		{check, "the client dies", report.Fail, "it exited with status 1", []step{fish, answered, fish, transportDies}},

@@ -65,16 +65,20 @@ func Limited(ev *evidence.Case) *Verdict {
 		case served && tooOften.MatchString(said):
 			return Instead(Unsupported("the client limits the requests in a time or a session: %q. Lift its limit for the "+
 				"run, as the cases follow each other at once", evidence.Clip(said)))
-		case askedBefore(ev.Session, r) && Pauses(said):
-			return Instead(Unsupported("the client asks no model for a while after one failed: %q. Turn that off for the "+
-				"run, as the cases follow each other at once", evidence.Clip(said)))
+		case askedBefore(ev.Session, r):
+			if v := Pausing(said); v != nil {
+				return v
+			}
 		}
 	}
 	return nil
 }
 
-// Pauses reports whether a client says with an error that it asks no model for a while, as the model failed before.
-func Pauses(said string) bool { return pausing.MatchString(said) }
+// Pausing returns the verdict for an error by which a client says that it asks no model for a while; nil for any other.
+func Pausing(said string) *Verdict {
+	return Unless(!pausing.MatchString(said), Unsupported("the client asks no model for a while: %q. Turn that off for "+
+		"the run, as the cases follow each other at once", evidence.Clip(said)))
+}
 
 // askedBefore reports whether the client asked a model before the server asked for a sample.
 func askedBefore(s *evidence.Session, r *evidence.Round) bool {

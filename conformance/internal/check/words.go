@@ -35,7 +35,7 @@ var (
 		`(request|sample|sampling|session) (budget|quota)|(sampling|session) limit|` +
 		`(budget|quota) (is |was )?(reached|exceeded|exhausted|used up)|` +
 		`(limit|maximum) of \d+ (sampling )?(requests|samples)`)
-	// pausing matches an error by which a client says that it asks no model for a while, as it failed before.
+	// pausing matches an error by which a client says that it asks no model for a while, such as after failures.
 	pausing = regexp.MustCompile(`(?i)circuit.{0,9}(breaker|open)|cool.?(ing.)?down|` +
 		`try again (in|after) [\d.]+ ?(s\b|sec|ms\b|milli|min)`)
 )

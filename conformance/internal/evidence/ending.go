@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -138,7 +137,7 @@ func (ev *Case) WhySilent(after trace.Ref) Why {
 // older server for its revisions explains nothing, nor does one of another session of the client.
 func (ev *Case) refusedAfter(after trace.Ref) Why {
 	s := ev.Session
-	asksRevisions, session := false, s.sessionOf(after)
+	asksRevisions := false
 	for i := s.Order[after] + 1; i < len(s.Trace.Events); i++ {
 		e := &s.Trace.Events[i]
 		if e.Frame == nil || e.Case != "" && e.Case != ev.Case.ID {
@@ -150,19 +149,17 @@ func (ev *Case) refusedAfter(after trace.Ref) Why {
 		switch how := s.Refusal(e); {
 		case e.Frame.Dir == trace.FromClient:
 			asksRevisions = s.Message(e).Method == "server/discover"
-		case how != "" && !asksRevisions && cmp.Or(e.Frame.Session, session) == cmp.Or(session, e.Frame.Session):
+		case how != "" && !asksRevisions && s.inSessionOf(after, e.Frame):
 			return serverRefused(how)
 		}
 	}
 	return Why{}
 }
 
-// sessionOf returns the ID of the client's session to which a frame belongs; "" if it has none.
-func (s *Session) sessionOf(frame trace.Ref) string {
-	if e := s.Trace.Find(frame); e != nil && e.Frame != nil {
-		return e.Frame.Session
-	}
-	return ""
+// inSessionOf reports whether a frame can be of the same session of the client as an event. Not all name their session.
+func (s *Session) inSessionOf(event trace.Ref, f *trace.Frame) bool {
+	e := s.Trace.Find(event)
+	return e == nil || e.Frame == nil || e.Frame.Session == "" || f.Session == "" || f.Session == e.Frame.Session
 }
 
 // Refusal returns the status and the error with which the server refused a message; "" for any other frame. The

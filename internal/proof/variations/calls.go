@@ -57,7 +57,7 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 	edited("twenty-a-session", "serves twenty samples a session", "rate-limit", "basic tool-use",
 		atMost(20, 24*time.Hour, "the sampling budget of the session is used up"),
 		having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
-	edited("pausing", "asks no model for five seconds after it failed", "rate-limit", "basic tool-use",
+	edited("pausing", "asks no model for five seconds after it failed", "model-pauses", "basic tool-use",
 		mutants.Edit{Options: pausing}, having(server.Revision.HasPrimingEvents), func(v *Variation) { v.OnlyCases = true }),
 	edited("ten-a-call", "serves ten samples of a call", "loop-limits", "basic tool-use parallel loop", atMostOfACall(10)),
 	edited("one-model", "has one model and says so", "model-choice", "basic/hints",
@@ -179,7 +179,7 @@ func atMost(n int, within time.Duration, why string) mutants.Edit {
 	})
 }
 
-// pausing refuses what is asked for in five seconds after a failure of the model, as a circuit breaker does.
+// pausing refuses the samples of the five seconds after a failure of the model, as a circuit breaker does.
 func pausing(w *mutants.Wire, o *mcp.Options, _ *model.Options) {
 	const pause = 5 * time.Second
 	ask := o.Sampling

@@ -26,10 +26,10 @@ var alive = check.Check{
 		case refused != nil && outOfOrder(s) && !barrierAfter(s, asked.Ref):
 			return check.Unsupported("the next request is about another failure of the provider: " +
 				"the client must call the tools in the order of tools/list")
-		case refused != nil && check.Pauses(refused.Err.Message):
-			return check.Unsupported("the client asks no model for a while after %s: %q. Turn that off for the run, as the "+
-				"cases follow each other at once", f, evidence.Clip(refused.Err.Message))
-		case refused != nil: // there may be another reason
+		case refused != nil:
+			if v := check.Pausing(refused.Err.Message); v != nil {
+				return *v
+			}
 			return check.NotObserved("expected a result for the request after %s, found the error %q (code %d)",
 				f, evidence.Clip(refused.Err.Message), refused.Err.Code).
 				ShowJSON(refused.Place, refused.RawErr)

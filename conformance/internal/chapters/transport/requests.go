@@ -52,7 +52,7 @@ var afterNotice = check.Check{
 		s, before, r := e.Session, e.Rounds[0], e.Rounds[1]
 		hangs := s.Ended != nil && s.Ended.Deadline && !s.ServedLater(s.Order[r.Asked.Ref])
 		if len(r.Answers) == 0 && before.Result() != nil && hangs {
-			return check.Fail("expected a response to a sampling request %s, found none, and none to later requests", how).
+			return check.Fail("expected a response to a sampling request %s, found none: %s", how, s.Ending()).
 				At(r.Asked).ShowOutput(s)
 		}
 		return served(e, r, how)
