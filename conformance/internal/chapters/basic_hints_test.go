@@ -89,7 +89,7 @@ func TestHints(t *testing.T) {
 	}
 	basicJudges(t, "hints-in-order", "hints",
 		openAI(legacy(unsupported("it pauses", refuses("the circuit breaker is open"), "asks no model for a while"))),
-		openAI(legacy(unsupported("it waits", refuses("no deployment, try again in 5 seconds"), "asks no model for a while"))),
+		openAI(legacy(unsupported("it waits", refuses("no deployment, try again in 5 seconds"), "no model for a while"))),
 		openAI(legacy(unobserved("it pauses from the start", func(s *session) {
 			s.Asks(tracetest.Asking("Which model are you?")).Refuses(-1, "try again in 5 seconds")
 		}, "did not send"))),
