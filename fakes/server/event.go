@@ -34,7 +34,8 @@ type SSEStyle struct {
 	// ExtraLines precede those of each event, such as ": a comment", "event: message" or "unknown: field"; an empty
 	// line ends an event of its own. Their content is not checked.
 	ExtraLines []string
-	// SplitData splits a JSON message into several data fields, at every place where JSON allows white space.
+	// SplitData splits a JSON message into several data fields, at every place where JSON allows white space, with a
+	// comment behind the first.
 	SplitData bool
 	// BytesPerWrite is the number of bytes per write, even within an event or a character; 0 writes whole events.
 	BytesPerWrite int
@@ -81,7 +82,11 @@ func (st *SSEStyle) appendEvent(b []byte, e event, first bool) []byte {
 	if e.retry > 0 {
 		field("retry", fmt.Appendf(nil, "%d", e.retry.Milliseconds()))
 	}
+	fields := 0
 	for line := range st.lines(e.raw) {
+		if fields++; fields == 2 && st.SplitData {
+			b = append(append(b, ": the message goes on"...), end...)
+		}
 		field("data", line)
 	}
 	return append(b, end...)

@@ -22,13 +22,13 @@ func TestEventsInEveryStyle(t *testing.T) {
 		"CR":    {server.SSEStyle{LineEnd: "\r"}, "data: " + sent + "\r\r"},
 		"tight": {server.SSEStyle{NoSpaceAfterColon: true}, "data:" + sent + "\n\n"},
 		"folded": {server.SSEStyle{SplitData: true},
-			"data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
+			"data: {\n: the message goes on\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
 		"extra lines": {server.SSEStyle{ExtraLines: []string{": hello", "event: message", "x", ""}},
 			": hello\nevent: message\nx\n\ndata: " + sent + "\n\n"},
 		"BOM": {server.SSEStyle{BOM: true, LineEnd: "\r"}, "\ufeffdata: " + sent + "\r\r"},
 		"all": {server.SSEStyle{BOM: true, LineEnd: "\r\n", NoSpaceAfterColon: true, ExtraLines: []string{":"},
 			SplitData: true, BytesPerWrite: 1},
-			"\ufeff:\r\ndata:{\r\ndata:\"é\": [\r\ndata:1,\r\ndata:\"𝄞\"\r\ndata:]\r\ndata:}\r\n\r\n"},
+			"\ufeff:\r\ndata:{\r\n: the message goes on\r\ndata:\"é\": [\r\ndata:1,\r\ndata:\"𝄞\"\r\ndata:]\r\ndata:}\r\n\r\n"},
 		"by bytes": {server.SSEStyle{BytesPerWrite: 1}, "data: " + sent + "\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,6 +67,12 @@ var transportEdits = edits{
 		}
 		return line, true
 	}}),
+	"comments-end-events": just(Edit{Line: func(line []byte) ([]byte, bool) {
+		if bytes.HasPrefix(line, []byte(":")) {
+			return nil, true
+		}
+		return line, true
+	}}),
 	"comes-back-from-the-start": fromTheStart,
 	"ends-with-the-session":     losesSession,
 	"keeps-the-session-id": func(*Wire) Edit {
