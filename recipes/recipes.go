@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the files of the recipes, a folder for each host or gateway.
 //
-//go:embed */*.java */*.json */*.kt */*.mjs */*.py */*.xml */*.yaml
+//go:embed */*.java */*.json */*.kt */*.mjs */*.py */*.rs */*.toml */*.xml */*.yaml
 var Files embed.FS

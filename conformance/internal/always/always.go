@@ -15,8 +15,8 @@ const ID = "always"
 var Scenario = check.Scenario{
 	ID: ID, Purpose: "every message of every case", Revisions: server.AllRevisions(), EveryCase: true,
 	Checks: []check.Check{
-		validMessage, envelope, errorShape, oneResponse, requestIDs, initialized, clientInfo, capabilitiesConstant,
-		metaFields, contentType, acceptHeader, oneMessage, sessionHeaders, httpHeaders, progressTokens,
+		validMessage, envelope, errorShape, oneResponse, requestIDs, ownCancels, initialized, clientInfo,
+		capabilitiesConstant, metaFields, contentType, acceptHeader, oneMessage, sessionHeaders, httpHeaders, progressTokens,
 		progressRises, tokenUnique,
 		answered, validResult, hasModel, modelNamed, roleAssistant, stopReasonWord, freshIDs, notExecuted,
 		inputKeys, isolation, newID, sameParams, retriesOnce, stateEchoed,

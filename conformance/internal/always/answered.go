@@ -264,7 +264,7 @@ func mayBeLimit(e *evidence.Case, r *evidence.Round) bool {
 func abandoned(e *evidence.Case, r *evidence.Round) bool {
 	cancels, _ := e.CallCancels()
 	closed := e.StreamClosed() != nil && !gaveUp(e)
-	return len(cancels) > 0 || e.Cancelled(r) != nil || closed || e.ReportedAbandoned() != nil
+	return len(cancels) > 0 || e.Cancelled(r) != nil || closed || e.Reported(harness.Abandoned) != nil
 }
 
 const (

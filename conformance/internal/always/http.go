@@ -91,7 +91,7 @@ var sessionHeaders = check.Check{
 	Rule:       "Every request after initialize, and every response, MUST have the session id and the protocol version",
 	Levels:     check.InNewestLegacy(report.Must),
 	Statements: []string{"transports/23", "transports/20", "transports/24"},
-	Cause:      "the code that posts responses does not set the headers",
+	Cause:      "the code that posts responses or notifications/initialized does not set the headers",
 	Fix:        "Send Mcp-Session-Id and MCP-Protocol-Version with every request and response except initialize.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
 		begins := sessionBegins(s)

@@ -2,6 +2,7 @@ package chapters_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,6 +101,31 @@ func judged(e *evidence.Case) check.Verdict {
 		}
 	}
 	return transport.VersionListed.Judge(e)
+}
+
+func TestAClientFollowsTheRulesOfTheVersionThatItFound(t *testing.T) {
+	negotiates := func(s *session) { s.Trace.Header.ServerRevisions = []string{string(s.Revision)} }
+	so := func(s *session) { s.Answers(strings.Replace(tracetest.Saying("So."), "gpt-4o", "scripted-model", 1)) }
+	overStdio := func(s *session) {
+		s.Trace.Header.Transport = trace.Stdio
+		for i := range s.Trace.Events {
+			if f := s.Trace.Events[i].Frame; f != nil {
+				f.HTTP = nil
+			}
+		}
+	}
+	cancels := func(id string) step { return func(s *session) { s.GivesUp(id) } }
+	tests := []transportTest{
+		{"negotiated-rules", "one answer", report.Pass, "in 2025-11-25", []step{negotiates, fish, toModel, so, overStdio}},
+		{"negotiated-rules", "two answers", report.Fail,
+			"in 2025-11-25, which the client and the server agreed on: expected 1 response",
+			[]step{negotiates, fish, toModel, so, so, overStdio}},
+		{"negotiated-rules", "a cancel twice", report.Warn, "(always/own-cancels)",
+			[]step{negotiates, fish, toModel, so, cancels("7"), cancels("7"), overStdio}},
+		{"negotiated-rules", "a cancel twice, and of another request", report.Fail, "found 8 (always/own-cancels)",
+			[]step{negotiates, fish, toModel, so, cancels("7"), cancels("7"), cancels("8"), overStdio}},
+	}
+	transportRun(t, "older-version", []server.Revision{server.V20251125}, tests)
 }
 
 func TestACrashIsKnownByTheOutputOfTheRuntime(t *testing.T) {

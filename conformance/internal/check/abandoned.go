@@ -1,6 +1,9 @@
 package check
 
-import "github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/harness"
+)
 
 // LimitOption is how a user declares the client's own time limit.
 const LimitOption = "--client-timeout, conformance.ClientTimeout"
@@ -12,7 +15,7 @@ func Abandoned(ev *evidence.Case) (evidence.Place, *Verdict) {
 	if places, _ := ev.CallCancels(); len(places) > 0 {
 		return places[0], nil
 	}
-	if shown := ev.ReportedAbandoned(); shown != nil {
+	if shown := ev.Reported(harness.Abandoned); shown != nil {
 		return *shown, nil
 	}
 	if p := ev.Session.Ended; p != nil && p.Clean() { // a client that died hung up on everybody

@@ -87,10 +87,10 @@ func (ev *Case) StreamClosed() *Place {
 	return at
 }
 
-// ReportedAbandoned returns where the client reported that it abandoned a call of the case; nil if it did not.
-func (ev *Case) ReportedAbandoned() *Place {
+// Reported returns where the client reported that a call of the case had the outcome; nil if it did not.
+func (ev *Case) Reported(outcome string) *Place {
 	for i := range ev.Session.Trace.Events {
-		if e := &ev.Session.Trace.Events[i]; e.Case == ev.Case.ID && reports(e, harness.Abandoned) {
+		if e := &ev.Session.Trace.Events[i]; e.Case == ev.Case.ID && reports(e, outcome) {
 			return reportedAt(e)
 		}
 	}

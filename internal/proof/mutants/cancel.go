@@ -81,7 +81,23 @@ var cancelEdits = edits{
 	"cancels-by-text":               ownCancel(idAsText),
 	"cancels-by-text-on-the-pipe":   ownCancel(idAsText),
 	"cancels-twice":                 ownCancel(func(m *Message) { m.After(copyOf(m.Body)) }),
-	"leaves-model-running":          just(Edit{Model: (*Wire).detached}),
+	"cancels-what-it-answers": out(func(m *Message) {
+		if m.AnswersSample() {
+			m.Before(cancels(m.Body["id"]))
+		}
+	}),
+	"cancels-what-is-over": func(*Wire) Edit {
+		var last atomic.Value
+		return Edit{Out: func(m *Message) {
+			if m.Method() != "tools/call" {
+				return
+			}
+			if id := last.Swap(m.Body["id"]); id != nil {
+				m.Before(cancels(id))
+			}
+		}}
+	},
+	"leaves-model-running": just(Edit{Model: (*Wire).detached}),
 	"cancels-ended": onAbandoned(func(w *Wire, c *Call) {
 		_ = w.Send(w.Context, cancels(c.last)) // nothing depends on it
 	}),

@@ -60,6 +60,9 @@ type Mutant struct {
 // EveryCase begins the checks that judge every case.
 const EveryCase = "always/"
 
+// negotiatedRules judges by the checks of every case what a client does in a version that it has found out.
+const negotiatedRules = "transport/negotiated-rules"
+
 // Client returns the mutant as a function for [harness.InProcess], in the setting that the configuration describes.
 // Fired is as for [Client].
 func (m *Mutant) Client(c reference.Config, fired func(Change)) func(context.Context, harness.Env) error {
@@ -96,7 +99,8 @@ func (m *Mutant) ShowsIn(c reference.Config) bool {
 
 // Concerns reports whether the check, as chapter/check, must or may fail the mutant. A check of every case may.
 func (m *Mutant) Concerns(id string) bool {
-	return strings.HasPrefix(id, EveryCase) || slices.Contains(m.Kills, id) || slices.Contains(m.Also, id)
+	return strings.HasPrefix(id, EveryCase) || id == negotiatedRules || slices.Contains(m.Kills, id) ||
+		slices.Contains(m.Also, id)
 }
 
 // Revisions returns the revisions in which the bug shows, given the newest revision of each era.

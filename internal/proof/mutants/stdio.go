@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -90,12 +91,33 @@ var versionEdits = edits{
 			m.Result()["protocolVersion"] = m.Request.Params()["protocolVersion"]
 		}
 	}),
+	"falls-back-without-headers": whenNegotiating(Edit{Out: func(m *Message) {
+		if m.Method() != "initialize" && m.Meta()[metaVersion] == nil {
+			m.Header.Del("Mcp-Protocol-Version")
+		}
+	}}),
+	"falls-back-to-two-responses": whenNegotiating(Edit{Out: func(m *Message) {
+		if m.AnswersSample() {
+			m.After(copyOf(m.Body))
+		}
+	}}),
+	"falls-back-and-asks-for-more": whenNegotiating(Edit{Params: func(p object) { p["maxTokens"] = json.Number("9000") }}),
 	"waits-for-its-version": in(func(m *Message) {
 		if m.Answers("server/discover") && !slices.Contains(m.discovers(""), askedIn) {
 			m.Wire.Fire()
 			<-m.Wire.Context.Done()
 		}
 	}),
+}
+
+// whenNegotiating makes the edit while the client has to find out the version.
+func whenNegotiating(e Edit) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		if w.Env.Revision != "" {
+			return Edit{}
+		}
+		return e
+	}
 }
 
 // discovers returns the revisions that the response to server/discover lists, and adds one to it; "" adds none.

@@ -27,7 +27,7 @@ var Scenario = story.Retold(check.Scenario{
 	},
 	Checks: []check.Check{
 		stopsWork, noAnswer, unknownID, finishedID, malformedCancel, cancelNotAnswered,
-		callerCancels, modelEnds, endedCall, noRetry, callCancelled, namesOwn, lateResponse,
+		callerCancels, modelEnds, endedCall, noRetry, callCancelled, lateResponse,
 	},
 },
 	story.Again([]string{"in-flight", "unknown-request", "finished-request", "crossing", "call-while-sampling"},

@@ -2,7 +2,6 @@ package cancel
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
@@ -65,92 +64,6 @@ func cancelsItsCall(e *evidence.Case) check.Verdict {
 	}
 	return check.Fail("expected %s with the id of the abandoned call, found none", evidence.MethodCancelled).
 		Show(call.At("id"), "%s", id).At(abandonedAt(e))
-}
-
-var namesOwn = check.Check{
-	ID: "names-own", Cases: []string{"call-while-sampling", "call-while-working"},
-	Rule:       "The client MUST cancel only requests of its own, by their id, and never initialize",
-	Levels:     check.Must,
-	Statements: []string{"cancellation/behavior", "cancellation/11", "cancellation/initialize", "basic/22"},
-	Needs:      []check.Need{abandoned},
-	Cause:      "the client writes the id as a string, or names another request, or gives the cancel an id of its own",
-	Fix:        "Send a notification, without an id. Write requestId exactly as the id of the request.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		requests, cancels := ownMessages(e)
-		for i, c := range cancels {
-			if v := misnames(e, c, requests); v != nil {
-				return *v
-			}
-			if first := sameCancel(e, c, cancels[:i], requests); first != nil {
-				return check.Warn("expected 1 cancel of a request, found 2: it is no longer in progress").
-					ShowJSON(first.Place, first.Params).ShowJSON(c.Place, c.Params)
-			}
-		}
-		return check.Pass("the client cancelled only requests of its own")
-	},
-}
-
-// ownMessage is a message of the client.
-type ownMessage struct {
-	evidence.Place
-	*evidence.Message
-}
-
-// ownMessages returns the requests that the client sent in the session of the call, and its cancels.
-func ownMessages(e *evidence.Case) (requests, cancels []ownMessage) {
-	session := e.Session.Trace.Find(e.FirstCall).Frame.Session
-	for ev, m := range e.Session.FromClient() {
-		switch {
-		case ev.Frame.Session != session && ev.Frame.Session != "":
-		case m.Method == evidence.MethodCancelled:
-			cancels = append(cancels, ownMessage{evidence.Place{Ref: ev.Ref(), Path: "params", Label: "cancel"}, m})
-		case m.Method != "" && m.ID != nil:
-			requests = append(requests, ownMessage{evidence.Place{Ref: ev.Ref(), Label: m.Method}, m})
-		}
-	}
-	return requests, cancels
-}
-
-// sameCancel returns an earlier cancel of the same request; nil for none. A client may have used the id again since.
-func sameCancel(e *evidence.Case, cancel ownMessage, earlier, requests []ownMessage) *ownMessage {
-	id, _ := evidence.CancelOf(cancel.Message)
-	order := e.Session.Order
-	for i := range earlier {
-		first := &earlier[i]
-		again := slices.ContainsFunc(requests, func(r ownMessage) bool {
-			return evidence.SameID(r.ID, id) && order[first.Ref] < order[r.Ref] && order[r.Ref] < order[cancel.Ref]
-		})
-		if other, _ := evidence.CancelOf(first.Message); !again && evidence.SameID(id, other) {
-			return first
-		}
-	}
-	return nil
-}
-
-// misnames returns nil if a cancel names one of the requests, and otherwise the verdict.
-func misnames(e *evidence.Case, cancel ownMessage, requests []ownMessage) *check.Verdict {
-	id, isNotification := evidence.CancelOf(cancel.Message)
-	var named []string // the methods of the requests that it may name: a client may have used the id twice
-	for _, r := range requests {
-		before := e.Session.Order[r.Ref] < e.Session.Order[cancel.Ref]
-		if evidence.SameID(r.ID, id) && (before || !e.Session.OverStdio()) { // over HTTP a cancel may overtake its request
-			named = append(named, r.Method)
-		}
-	}
-	var v check.Verdict
-	switch {
-	case !isNotification:
-		at := evidence.Place{Ref: cancel.Ref, Path: "id", Label: "cancel"}
-		v = check.Fail("expected a cancel without an id, found the id %s", cancel.ID).Show(at, "%s", cancel.ID)
-	case len(named) == 0:
-		v = check.Fail("expected requestId to name a request of the client, found %s", check.OrMissing(id)).
-			ShowJSON(cancel.At("requestId"), id)
-	case !slices.ContainsFunc(named, func(method string) bool { return method != "initialize" }):
-		v = check.Fail("expected no cancel of initialize, found one").Show(cancel.At("requestId"), "%s", id)
-	default:
-		return nil
-	}
-	return &v
 }
 
 var lateResponse = check.Check{

@@ -24,7 +24,7 @@ var Scenario = story.Retold(check.Scenario{
 	Checks: []check.Check{
 		onPostStream, afterNotice, onGETStream, acceptsJSON, idCollision, duplicateRequest, reconnects, retryHonoured,
 		sessionLost, handlersSurvive, endsSession, sseDetails, sseRare, overPipe, stderrIsNoError, pipeEnds,
-		restarts, shutsDown, batch, VersionListed, otherVersion,
+		restarts, shutsDown, batch, VersionListed, negotiatedRules, otherVersion,
 	},
 },
 	story.Again([]string{"get-stream", "repeated", "disconnect", "pipe"},

@@ -1,0 +1,51 @@
+package always_test
+
+import (
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+func TestTheClientCancelsRequestsOfItsOwn(t *testing.T) {
+	cancels := func(ids ...string) steps {
+		return func(s *session) {
+			for _, id := range ids {
+				s.GivesUp(id)
+			}
+		}
+	}
+	onPipe := func(do steps) steps {
+		return func(s *session) {
+			s.Trace.Header.Transport = trace.Stdio
+			do(s)
+		}
+	}
+	then := func(all ...steps) steps {
+		return func(s *session) {
+			for _, do := range all {
+				do(s)
+			}
+		}
+	}
+	completes := func(s *session) { s.CallEnds(harness.Completed) }
+	ping := sends(`{"jsonrpc":"2.0","id":8,"method":"ping"}`)
+	judges(t, "own-cancels", "basic/question",
+		inapplicable("no cancel", then(), "cancelled no request"),
+		passes("the id of the call", cancels("7")),
+		fails("the id as a string", cancels(`"7"`), `found "7"`),
+		legacy(fails("a request of the server", func(s *session) { s.Asks(asked).GivesUp(s.ID()) }, "found 1001")),
+		passes("HTTP, a request that the cancel overtakes", then(cancels("8"), ping)),
+		fails("stdio, a request that comes later", onPipe(then(cancels("8"), ping)), "found 8"),
+		legacy(fails("initialize", then(sends(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{}}`),
+			cancels(`"init"`)), "no cancel of initialize")),
+		warns("the same cancel twice", cancels("7", "7"), "found 2"),
+		fails("the same cancel twice, and another request", cancels("7", "7", `"7"`), `found "7"`),
+		passes("the same id of two requests", onPipe(then(cancels("7"), sends(`{"jsonrpc":"2.0","id":7,"method":"ping"}`),
+			cancels("7")))),
+		warns("a call that has completed", then(completes, cancels("7")), "reports as completed"),
+		passes("a call that completes after its cancel", then(cancels("7"), completes)),
+		fails("a request that cancels", sends(
+			`{"jsonrpc":"2.0","id":8,"method":"notifications/cancelled","params":{"requestId":7}}`), "id 8"),
+	)
+}
