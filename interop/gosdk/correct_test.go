@@ -117,13 +117,13 @@ func pass[Result any](ctx context.Context, env harness.Env, params any) (*Result
 }
 
 func TestMalformedRequests(t *testing.T) {
-	need.Baseline(t, gosdk.Client(asking), "testdata/malformed.yaml", "17 known, 9 not applicable",
+	need.Baseline(t, gosdk.Client(asking), "testdata/malformed.yaml", "17 known, 11 not applicable",
 		conformance.Only("malformed"),
 		conformance.Skip("malformed/long-string"))
 }
 
 func TestMalformedRequestsWithoutTools(t *testing.T) {
-	need.Baseline(t, gosdk.Client(plain), "testdata/malformed-without-tools.yaml", "14 known, 13 not applicable",
+	need.Baseline(t, gosdk.Client(plain), "testdata/malformed-without-tools.yaml", "14 known, 15 not applicable",
 		conformance.Only("malformed"),
 		conformance.Skip("malformed/long-string"))
 }

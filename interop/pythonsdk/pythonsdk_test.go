@@ -50,18 +50,18 @@ func TestClients(t *testing.T) {
 		cases                          []string
 		in                             []server.Revision
 	}{
-		{"v1", "v1", "python-sdk", "native", "29 known, 21 not applicable",
+		{"v1", "v1", "python-sdk", "native", "29 known, 22 not applicable",
 			matrix.Column{Name: "MCP Python SDK 1.x", Version: need.Locked(t, "v1.txt", `(?m)^mcp==(\S+)`)},
 			slices.Concat(quick, odd, []string{"tasks", "time/ping*"}), []server.Revision{server.V20251125}},
-		{"v2", "v2", "python-sdk", "native", "47 known, 16 not applicable",
+		{"v2", "v2", "python-sdk", "native", "47 known, 17 not applicable",
 			matrix.Column{Name: "MCP Python SDK", Version: need.Locked(t, "v2.txt", `(?m)^mcp==(\S+)`)},
 			slices.Concat(quick, odd, []string{"transport/lost-session", "transport/rare-events"}), nil},
-		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "44 known, 18 not applicable, 22 unsupported",
+		{"fastmcp-openai", "fastmcp", "fastmcp", "openai", "44 known, 20 not applicable, 20 unsupported",
 			matrix.Column{Name: "FastMCP with OpenAI"}, slices.Concat(quick, []string{"transport/repeated*",
 				"transport/lost-session", "transport/rare-events"}), nil},
-		{"fastmcp-anthropic", "fastmcp", "fastmcp", "anthropic", "11 known, 12 not applicable",
+		{"fastmcp-anthropic", "fastmcp", "fastmcp", "anthropic", "11 known, 13 not applicable",
 			matrix.Column{Name: "FastMCP with Anthropic", Run: "anthropic"}, handlers, []server.Revision{server.V20251125}},
-		{"fastmcp-gemini", "fastmcp", "fastmcp", "gemini", "13 known, 8 not applicable",
+		{"fastmcp-gemini", "fastmcp", "fastmcp", "gemini", "13 known, 9 not applicable",
 			matrix.Column{Name: "FastMCP with Gemini", Run: "gemini"}, handlers, []server.Revision{server.V20251125}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

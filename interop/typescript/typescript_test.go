@@ -25,12 +25,12 @@ func TestClients(t *testing.T) {
 		scenarios  conformance.Option
 		counts     string
 	}{
-		{"v1", "v1.yaml", []string{"node", "v1.mjs"}, differs, "17 known, 67 not applicable"},
+		{"v1", "v1.yaml", []string{"node", "v1.mjs"}, differs, "17 known, 69 not applicable"},
 		{"v1, strict", "v1-strict.yaml", []string{"node", "v1.mjs", "--strict"}, conformance.Skip("malformed"),
-			"4 known, 185 not applicable"},
-		{"v2", "v2.yaml", []string{"node", "v2.mjs"}, differs, "33 known, 7 not applicable"},
+			"4 known, 186 not applicable"},
+		{"v2", "v2.yaml", []string{"node", "v2.mjs"}, differs, "33 known, 9 not applicable"},
 		{"v2, strict", "v2-strict.yaml", []string{"node", "v2.mjs", "--strict"}, conformance.Skip("malformed"),
-			"4 known, 69 not applicable"},
+			"4 known, 70 not applicable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			need.Baseline(t, harness.Command(c.argv...), "testdata/"+c.file, c.counts, c.scenarios)
@@ -44,8 +44,8 @@ func TestMalformedRequests(t *testing.T) {
 		script, file string
 		counts       string
 	}{
-		{"v1.mjs", "v1-malformed.yaml", "5 known, 47 not applicable"},
-		{"v2.mjs", "v2-malformed.yaml", "5 known, 9 not applicable"},
+		{"v1.mjs", "v1-malformed.yaml", "5 known, 49 not applicable"},
+		{"v2.mjs", "v2-malformed.yaml", "5 known, 11 not applicable"},
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			need.Baseline(t, harness.Command("node", c.script), "testdata/"+c.file, c.counts,
@@ -59,7 +59,7 @@ func TestClientWithoutSampling(t *testing.T) {
 	installed(t)
 	column := &matrix.Column{Name: "Vercel AI SDK", Language: "TypeScript", Run: "typescript",
 		Version: need.Locked(t, "package.json", `"@ai-sdk/mcp": "(.*)"`)}
-	need.InMatrix(t, column, harness.Command("node", "ai-sdk.mjs"), "testdata/ai-sdk.yaml", "2 known, 68 not applicable",
+	need.InMatrix(t, column, harness.Command("node", "ai-sdk.mjs"), "testdata/ai-sdk.yaml", "2 known, 70 not applicable",
 		conformance.Only("declare", "basic"))
 }
 

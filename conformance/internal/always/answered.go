@@ -152,13 +152,8 @@ var paramNames = jsonvalue.Set("_meta task messages modelPreferences systemPromp
 	"maxTokens stopSequences metadata tools toolChoice")
 
 func refusesPlain(e *evidence.Case, r *evidence.Round) bool {
-	return isPlain(r) && (!hasImage(r) || servesImages(e)) && e.Session.AnswersAny() &&
-		(askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r) && !strings.HasPrefix(e.Case.ID, "transport/")
-}
-
-// servesImages reports whether the client returned a result for a request of the case with an image.
-func servesImages(e *evidence.Case) bool {
-	return slices.ContainsFunc(e.Rounds, func(r *evidence.Round) bool { return r.Result() != nil && hasImage(r) })
+	return isPlain(r) && (!hasImage(r) || e.Session.ServesImages()) && e.Session.AnswersAny() &&
+		(askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r)
 }
 
 func hasImage(r *evidence.Round) bool {
@@ -336,7 +331,9 @@ func isPlain(r *evidence.Round) bool {
 	several := r.Declared.Declares("sampling", "tools")
 	return !slices.ContainsFunc(turns, func(m dialect.Message) bool {
 		return len(m.Content) > 1 && !several ||
-			slices.ContainsFunc(m.Content, func(b dialect.Block) bool { return !plainBlock(&b, names) })
+			slices.ContainsFunc(m.Content, func(b dialect.Block) bool {
+				return !plainBlock(&b, names) || b.Type == dialect.Image && m.Role != dialect.User
+			})
 	})
 }
 
