@@ -152,7 +152,7 @@ var paramNames = jsonvalue.Set("_meta task messages modelPreferences systemPromp
 	"maxTokens stopSequences metadata tools toolChoice")
 
 func refusesPlain(e *evidence.Case, r *evidence.Round) bool {
-	return isPlain(r) && (!hasImage(r) || e.Session.ServesImages()) && e.Session.AnswersAny() &&
+	return isPlain(r) && (!hasImage(r) || e.Session.ServesImagesLike(r)) && e.Session.AnswersAny() &&
 		(askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r)
 }
 

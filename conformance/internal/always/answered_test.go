@@ -103,6 +103,7 @@ func TestValidRequestsGetAResult(t *testing.T) {
 		p.Messages = append([]server.SamplingMessage{image.Messages[0]}, p.Messages...)
 		p.Temperature = warm.Temperature
 	})
+	imageAlone := with(func(p *server.CreateMessageParams) { p.Messages, p.Tools = image.Messages, nil })
 	judges(t, "answered", "basic/question",
 		inNative(legacy(arrays)), inNative(legacy(both)), inNative(legacy(another)),
 		inNative(legacy(fails("the call fails at once, with its stream", givesUp(harness.Failed), "without a request"))),
@@ -126,6 +127,10 @@ func TestValidRequestsGetAResult(t *testing.T) {
 			served(image)(s)
 			refusesAfter(warmImage, "")(s)
 		}, "without a request"))),
+		inNative(legacy(passes("an image and a tool, by a client that has seen one without tools", func(s *session) {
+			served(imageAlone)(s)
+			refusesAfter(warmImage, "")(s)
+		}))),
 		inNative(modern(fails("the same, and the call ends", func(s *session) {
 			served(image)(s)
 			s.Asks(warmImage).PassesBarrier()

@@ -14,11 +14,25 @@ func (r *Round) Shows() bool { return bytes.Contains(r.Raw, media[0]) }
 // runMedia is what a run shows of a client and media.
 type runMedia struct {
 	served  [2]bool  // It asked its model about each of [media].
+	images  [2]bool  // It did so about an image in a request without tools, and in one with them.
 	refused [2][]int // The codes with which it refused valid requests with them.
 }
 
 // ServesImages reports whether the client asked its model about an image in some session of the run (see [NoteRun]).
 func (s *Session) ServesImages() bool { return s.media != nil && s.media.served[0] }
+
+// ServesImagesLike reports whether the client asked its model about an image in some session of the run, in a request
+// that offers tools as this one does, or does not (see [NoteRun]). Few models of a host may have both.
+func (s *Session) ServesImagesLike(r *Round) bool {
+	return s.media != nil && s.media.images[withTools(r)]
+}
+
+func withTools(r *Round) int {
+	if r.Params != nil && len(r.Params.Tools) > 0 {
+		return 1
+	}
+	return 0
+}
 
 // RefusesMedia reports whether the request has an image or audio, the client refuses all of that kind in the run, and
 // the code is one with which it does so.
@@ -42,6 +56,7 @@ func noteMedia(sessions []*Session) {
 				case !bytes.Contains(r.Raw, kind):
 				case len(r.Model) > 0:
 					noted.served[i] = true
+					noted.images[withTools(r)] = noted.images[withTools(r)] || i == 0
 				case !r.Hostile && len(r.Answers) > 0 && r.Answers[0].Err != nil:
 					noted.refused[i] = append(noted.refused[i], r.Answers[0].Err.Code)
 				}

@@ -22,6 +22,12 @@ var transportEdits = edits{
 			m.Drop()
 		}
 	}),
+	"refuses-what-it-hears": in(func(m *Message) {
+		if m.IsRequest() && m.Listening {
+			m.Drop()
+			m.Wire.sendError(m.Body["id"], codeInternal)
+		}
+	}),
 	"waits-in-a-notice": func(*Wire) Edit {
 		var waits atomic.Bool
 		return Edit{In: func(m *Message) {

@@ -39,7 +39,14 @@ func speaking(name string, in []server.Revision, tells bool, speaks ...server.Re
 			if !s.Declares("sampling") {
 				return "not asked, since sampling is not declared", nil
 			}
-			return s.Sample(s.Ask("Name a bird."))
+			answer, err := s.Sample(s.Ask("Name a bird."))
+			if err != nil || !slices.Contains(check.WithTools, s.Revision()) || !s.Declares("sampling", "tools") {
+				return answer, err
+			}
+			if err := story.BehindImage(s, story.SecondRound); err != nil {
+				return nil, err
+			}
+			return s.Sample(s.Ask("Name another bird."))
 		}}
 }
 
