@@ -330,10 +330,7 @@ func isPlain(r *evidence.Round) bool {
 	}
 	several := r.Declared.Declares("sampling", "tools")
 	return !slices.ContainsFunc(turns, func(m dialect.Message) bool {
-		return len(m.Content) > 1 && !several ||
-			slices.ContainsFunc(m.Content, func(b dialect.Block) bool {
-				return !plainBlock(&b, names) || b.Type == dialect.Image && m.Role != dialect.User
-			})
+		return len(m.Content) > 1 && !several || !plainBlocks(&m, names)
 	})
 }
 
@@ -345,6 +342,12 @@ func plainSettings(p *dialect.Request) bool {
 }
 
 // plainBlock reports the same of a block, beside tools with these names.
+func plainBlocks(m *dialect.Message, tools map[string]bool) bool {
+	return !slices.ContainsFunc(m.Content, func(b dialect.Block) bool {
+		return !plainBlock(&b, tools) || b.Type == dialect.Image && m.Role != dialect.User
+	})
+}
+
 func plainBlock(b *dialect.Block, tools map[string]bool) bool {
 	switch b.Type {
 	case dialect.Text:

@@ -117,7 +117,8 @@ func (s *Session) addSessionResponse(e *trace.Event, m *Message) {
 		s.Refused = append(s.Refused, Place{e.Ref(), "error", fmt.Sprintf("error %d", m.Err.Code)})
 	case m.Result != nil && s.Revision.Modern():
 		s.Connected = true
-	case s.OverStdio() && !HasMember(m.Result, "protocolVersion"): // A response to a ping, which may precede initialize.
+	case (s.OverStdio() || f.Session == "") && !HasMember(m.Result, "protocolVersion"):
+		// A response to a ping or to server/discover, which may precede initialize.
 	case m.Result != nil:
 		if !s.Issued[f.Session] {
 			s.assignSession(f.Session, m.ID)

@@ -96,6 +96,7 @@ var versionEdits = edits{
 			m.Header.Del("Mcp-Protocol-Version")
 		}
 	}}),
+	"falls-back-without-a-session": whenNegotiating(Edit{Out: func(m *Message) { m.Header.Del("Mcp-Session-Id") }}),
 	"falls-back-to-two-responses": whenNegotiating(Edit{Out: func(m *Message) {
 		if m.AnswersSample() {
 			m.After(copyOf(m.Body))

@@ -15,6 +15,12 @@ import (
 // withTools are the revisions in which content may be an array.
 var withTools = having(server.Revision.HasSamplingTools)
 
+// takesArrays reports whether content may be an array in the version that the client and the server agreed on.
+func takesArrays(w *mutants.Wire) bool {
+	version := server.Revision(w.Header().Get("Mcp-Protocol-Version"))
+	return version == "" || version.HasSamplingTools()
+}
+
 // meta returns the _meta of an object, which gets one if it has none.
 func meta(o object) object {
 	m, _ := o["_meta"].(object)
@@ -45,18 +51,18 @@ var resultVariations = of(reference.Config{}, "result-",
 			}
 		}), withTools),
 	edited("always-array", "answers with an array of one block", "answer-texts",
-		"basic tool-use parallel loop/three-cities mrtr", result(func(r object) {
-			if block, ok := r["content"].(object); ok {
-				r["content"] = []any{block}
+		"basic tool-use parallel loop/three-cities mrtr", mutants.Edit{Answered: func(s *mutants.Sample) {
+			if block, ok := s.Result["content"].(object); ok && takesArrays(s.Wire) {
+				s.Result["content"] = []any{block}
 			}
-		}), withTools),
+		}}, withTools),
 	edited("two-text-blocks", "answers with the text in two blocks", "answer-texts",
-		"basic tool-use parallel provider-errors", result(func(r object) {
-			if block, ok := r["content"].(object); ok {
+		"basic tool-use parallel provider-errors", mutants.Edit{Answered: func(s *mutants.Sample) {
+			if block, ok := s.Result["content"].(object); ok && takesArrays(s.Wire) {
 				one, other := split(text(block, "text"))
-				r["content"] = []any{textBlock(one), textBlock(other)}
+				s.Result["content"] = []any{textBlock(one), textBlock(other)}
 			}
-		}), withTools),
+		}}, withTools),
 	edited("no-dotted-names", "refuses tools with a dot in their name",
 		"refusal", "tool-use parallel/two-cities",
 		mutants.Edit{Asked: func(s *mutants.Sample) {

@@ -16,17 +16,18 @@ var negotiatedRules = check.Check{
 	Rule:   "In the version that it has negotiated, the client follows the rules for every message",
 	Levels: check.SinceTools(report.Robust),
 	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told", "older-era-discovered"},
-	Needs:  append(needsVersions, calledTool),
+	Needs:  needsVersions,
 	Cause:  "what the client sets up for its first version is missing after it falls back to another",
 	Fix:    "Set up a session in the same way, however its version was found: headers, capabilities and handlers.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		spoken := negotiated(e.Session)
 		t := *e.Session.Trace
 		t.Header.Revision, t.Header.ServerRevisions = string(spoken), nil
-		sessions := []*evidence.Session{evidence.Decode(&t)}
-		evidence.NoteRun(sessions)
+		s := evidence.Decode(&t)
+		s.Foreign = false // that it asked for another version first is right
+		evidence.NoteRun([]*evidence.Session{s})
 		var warned *check.Verdict
-		for _, j := range check.JudgeScenario(&always.Scenario, spoken, sessions, nil) {
+		for _, j := range check.JudgeScenario(&always.Scenario, spoken, []*evidence.Session{s}, nil) {
 			broken := check.Fail("in %s, which the client and the server agreed on: %s (%s)", spoken, j.Message, j.ID()).
 				Because(j.Cause, j.Fix)
 			broken.Evidence = j.Evidence
@@ -38,15 +39,14 @@ var negotiatedRules = check.Check{
 				warned = &broken
 			}
 		}
-		if warned != nil {
+		switch {
+		case warned != nil:
 			return *warned
+		case !e.Called:
+			return check.NotApplicable("the client did not continue in a version of the server")
 		}
 		return check.Pass("the client follows the rules for every message in %s", spoken)
 	},
-}
-
-func calledTool(e *evidence.Case) *check.Verdict {
-	return check.Unless(e.Called, check.NotApplicable("the client did not continue in a version of the server"))
 }
 
 // negotiated returns the version of the session: that of the latest response to initialize, or else that of the run.
