@@ -151,7 +151,12 @@ func unusualBlocks(m dialect.Message) bool {
 var paramNames = jsonvalue.Set("_meta task messages modelPreferences systemPrompt includeContext temperature " +
 	"maxTokens stopSequences metadata tools toolChoice")
 
+// refusesPlain reports whether the client refused a plain request and asked no model. In a story of transport, a client
+// that says nothing may not have read the request, which other checks judge.
 func refusesPlain(e *evidence.Case, r *evidence.Round) bool {
+	if strings.HasPrefix(e.Case.ID, "transport/") && len(r.Answers) == 0 {
+		return false
+	}
 	return isPlain(r) && (!hasImage(r) || e.Session.ServesImagesLike(r)) && e.Session.AnswersAny() &&
 		(askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r)
 }
