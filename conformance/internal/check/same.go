@@ -18,6 +18,9 @@ func NameSame(results []Judged) {
 		}
 		for j := range results {
 			root := &results[j]
+			if r.repeats(root) {
+				r.SameAs = root.Title()
+			}
 			if root.Difference == "" || root.Verdict != report.Fail {
 				continue
 			}
@@ -28,6 +31,12 @@ func NameSame(results []Judged) {
 			}
 		}
 	}
+}
+
+// repeats reports whether both found something, and the result names the other as the check that it repeats.
+func (r *Judged) repeats(root *Judged) bool {
+	found := func(v report.Verdict) bool { return v == report.Fail || v == report.Warn }
+	return r.See == root.ID() && found(r.Verdict) && found(root.Verdict)
 }
 
 func (r *Judged) explainedBy(root *Judged, difference string) bool {

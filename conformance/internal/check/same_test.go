@@ -54,3 +54,23 @@ func TestAResultNamesTheDifferenceThatExplainsAllItsCases(t *testing.T) {
 		require.Empty(t, all[0].SameAs)
 	}
 }
+
+func TestAResultNamesTheCheckThatItRepeats(t *testing.T) {
+	for name, c := range map[string]struct {
+		own, other report.Verdict
+		want       string
+	}{
+		"both fail":             {report.Fail, report.Fail, "always/headers"},
+		"one warns":             {report.Fail, report.Warn, "always/headers"},
+		"the other check holds": {report.Fail, report.Pass, ""},
+		"it passes":             {report.Pass, report.Fail, ""},
+	} {
+		all := []Judged{
+			{Result: report.Result{Scenario: "always", Check: "headers", Verdict: c.other}},
+			{Result: report.Result{Scenario: "transport", Check: "rules", Verdict: c.own}, See: "always/headers"},
+		}
+		NameSame(all)
+		require.Equal(t, c.want, all[1].SameAs, name)
+		require.Empty(t, all[0].SameAs, name)
+	}
+}

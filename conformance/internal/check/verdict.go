@@ -26,7 +26,8 @@ type Details struct {
 	Case string
 	// Together are the cases that show it only in one session; nil for others.
 	Together []string
-	// See is the check that explains the verdict, "" for none. It comes from an [evidence.Why], too.
+	// See is the check that explains the verdict, "" for none. It comes from an [evidence.Why], too, or from
+	// [Verdict.Repeats].
 	See string
 	// Also are verdicts on the same case about other kinds of difference.
 	Also []Verdict
@@ -188,6 +189,9 @@ func (v Verdict) Differs(kind, cause, fix string, statements []string) Verdict {
 
 // In names the case that reproduces a verdict on a session or a run.
 func (v Verdict) In(caseID string) Verdict { return v.with(func(d *Details) { d.Case = caseID }) }
+
+// Repeats names the check whose rule a verdict is about.
+func (v Verdict) Repeats(id string) Verdict { return v.with(func(d *Details) { d.See = id }) }
 
 // ShownBy names the case that shows it in each run. In others, it depends on chance.
 func (v Verdict) ShownBy(caseID string) Verdict {

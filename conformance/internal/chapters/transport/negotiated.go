@@ -29,7 +29,7 @@ var negotiatedRules = check.Check{
 		var warned *check.Verdict
 		for _, j := range check.JudgeScenario(&always.Scenario, spoken, []*evidence.Session{s}, nil) {
 			broken := check.Fail("in %s, which the client and the server agreed on: %s (%s)", spoken, j.Message, j.ID()).
-				Because(j.Cause, j.Fix)
+				Because(j.Cause, j.Fix).Repeats(j.ID())
 			broken.Evidence = j.Evidence
 			switch j.Verdict {
 			case report.Fail:
