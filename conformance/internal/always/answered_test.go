@@ -103,6 +103,10 @@ func TestValidRequestsGetAResult(t *testing.T) {
 		p.Messages = append([]server.SamplingMessage{image.Messages[0]}, p.Messages...)
 		p.Temperature = warm.Temperature
 	})
+	painted := with(func(p *server.CreateMessageParams) {
+		p.Messages = append(p.Messages, image.Messages[0], p.Messages[0])
+		p.Messages[1].Role = "assistant"
+	})
 	imageAlone := with(func(p *server.CreateMessageParams) { p.Messages, p.Tools = image.Messages, nil })
 	judges(t, "answered", "basic/question",
 		inNative(legacy(arrays)), inNative(legacy(both)), inNative(legacy(another)),
@@ -127,6 +131,10 @@ func TestValidRequestsGetAResult(t *testing.T) {
 			served(image)(s)
 			refusesAfter(warmImage, "")(s)
 		}, "without a request"))),
+		inNative(legacy(passes("an image of the assistant, by a client that has seen one of the user", func(s *session) {
+			served(image)(s)
+			refusesAfter(painted, "")(s)
+		}))),
 		inNative(legacy(passes("an image and a tool, by a client that has seen one without tools", func(s *session) {
 			served(imageAlone)(s)
 			refusesAfter(warmImage, "")(s)

@@ -30,6 +30,12 @@ func TestTheClientCancelsRequestsOfItsOwn(t *testing.T) {
 	}
 	completes := func(s *session) { s.CallEnds(harness.Completed) }
 	ping := sends(`{"jsonrpc":"2.0","id":8,"method":"ping"}`)
+	inSession := func(id string, do steps) steps {
+		return func(s *session) {
+			do(s)
+			s.Trace.Events[len(s.Trace.Events)-1].Frame.Session = id
+		}
+	}
 	judges(t, "own-cancels", "basic/question",
 		inapplicable("no cancel", then(), "cancelled no request"),
 		passes("the id of the call", cancels("7")),
@@ -41,10 +47,15 @@ func TestTheClientCancelsRequestsOfItsOwn(t *testing.T) {
 			cancels(`"init"`)), "no cancel of initialize")),
 		warns("the same cancel twice", cancels("7", "7"), "found 2"),
 		fails("the same cancel twice, and another request", cancels("7", "7", `"7"`), `found "7"`),
+		fails("another request, and the same cancel twice", cancels(`"7"`, "7", "7"), `found "7"`),
+		legacy(fails("a request of another session", then(inSession("other", ping), cancels("8")), "found 8")),
+		legacy(passes("a request without a session", then(inSession("", ping), cancels("8")))),
+		legacy(passes("a cancel without a session", then(ping, inSession("", cancels("8"))))),
 		passes("the same id of two requests", onPipe(then(cancels("7"), sends(`{"jsonrpc":"2.0","id":7,"method":"ping"}`),
 			cancels("7")))),
 		warns("a call that has completed", then(completes, cancels("7")), "reports as completed"),
 		warns("a call that completes all the same", then(cancels("7"), completes), "reports as completed"),
+		passes("one of two calls of a tool has completed", then(completes, func(s *session) { s.Calls() }, cancels("7"))),
 		passes("a call that the client gives up", then(cancels("7"), func(s *session) { s.CallEnds(harness.Abandoned) })),
 		fails("a request that cancels", sends(
 			`{"jsonrpc":"2.0","id":8,"method":"notifications/cancelled","params":{"requestId":7}}`), "id 8"),

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -126,6 +127,18 @@ func TestAClientFollowsTheRulesOfTheVersionThatItFound(t *testing.T) {
 			[]step{negotiates, fish, toModel, so, cancels("7"), cancels("7"), cancels("8"), overStdio}},
 	}
 	transportRun(t, "older-version", []server.Revision{server.V20251125}, tests)
+}
+
+func TestARefusalInAStoryOfTransportIsAnErrorResponse(t *testing.T) {
+	refused := func(s *session) { s.Refuses(-32603, "no") }
+	ended := func(s *session) { s.CallEnds(harness.Failed) }
+	transportRun(t, "get-stream", []server.Revision{server.V20251125}, []transportTest{
+		{"always/answered", "an error", report.Fail, "without a request", []step{fish, toModel, answered, fish, refused}},
+		{"always/answered", "silence", report.Pass, "", []step{fish, toModel, answered, fish, ended}},
+	})
+	transportRun(t, "events", []server.Revision{server.V20260728}, []transportTest{
+		{"always/answered", "silence", report.Pass, "", []step{fish, toModel, answered, fish, ended, barrier}},
+	})
 }
 
 func TestACrashIsKnownByTheOutputOfTheRuntime(t *testing.T) {
