@@ -114,9 +114,10 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 					m["content"] = "(see above)"
 				}
 			})
-		}}, cases: talk, want: verdicts{"always/model-was-given": fail}},
+		}}, cases: talk, want: verdicts{
+			"always/model-was-given": fail, "transport/negotiated-rules": fail}},
 		"tool results as text of the user": {edit: mutants.Edit{ModelRequest: resultsAsUserText}, cases: talk, want: verdicts{
-			"always/model-was-given":       fail,
+			"always/model-was-given": fail, "transport/negotiated-rules": fail,
 			"parallel/results-reach-model": fail, "loop/three-rounds": unseen}},
 		"invented answers": {edit: mutants.Edit{ModelReply: inventedAnswers}, config: reference.Config{Plain: true},
 			cases: talk, some: true, want: verdicts{"always/server-was-given": fail}},

@@ -8,6 +8,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
+// InRevision returns the session as one of a run in another revision, which the client found out: that it tried others
+// first is right. What the run shows of the client stays (see [NoteRun]).
+func (s *Session) InRevision(revision server.Revision) *Session {
+	t := *s.Trace
+	t.Header.Revision, t.Header.ServerRevisions = string(revision), nil
+	as := Decode(&t)
+	as.Foreign = false
+	as.ClientLoop, as.AnswersItself, as.DeclaredInRun = s.ClientLoop, s.AnswersItself, s.DeclaredInRun
+	as.KeptLimits, as.OmittedFrom, as.media = s.KeptLimits, s.OmittedFrom, s.media
+	return as
+}
+
 // Decode decodes a trace.
 func Decode(t *trace.Trace) *Session {
 	s := &Session{

@@ -21,11 +21,7 @@ var negotiatedRules = check.Check{
 	Fix:    "Set up a session in the same way, however its version was found: headers, capabilities and handlers.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		spoken := negotiated(e.Session)
-		t := *e.Session.Trace
-		t.Header.Revision, t.Header.ServerRevisions = string(spoken), nil
-		s := evidence.Decode(&t)
-		s.Foreign = false // that it asked for another version first is right
-		evidence.NoteRun([]*evidence.Session{s})
+		s := e.Session.InRevision(spoken)
 		var warned *check.Verdict
 		for _, j := range check.JudgeScenario(&always.Scenario, spoken, []*evidence.Session{s}, nil) {
 			broken := check.Fail("in %s, which the client and the server agreed on: %s (%s)", spoken, j.Message, j.ID()).
