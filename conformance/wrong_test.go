@@ -114,10 +114,9 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 					m["content"] = "(see above)"
 				}
 			})
-		}}, cases: talk, want: verdicts{
-			"always/model-was-given": fail, "transport/negotiated-rules": fail}},
+		}}, cases: talk, want: verdicts{"always/model-was-given": fail}},
 		"tool results as text of the user": {edit: mutants.Edit{ModelRequest: resultsAsUserText}, cases: talk, want: verdicts{
-			"always/model-was-given": fail, "transport/negotiated-rules": fail,
+			"always/model-was-given":       fail,
 			"parallel/results-reach-model": fail, "loop/three-rounds": unseen}},
 		"invented answers": {edit: mutants.Edit{ModelReply: inventedAnswers}, config: reference.Config{Plain: true},
 			cases: talk, some: true, want: verdicts{"always/server-was-given": fail}},
@@ -143,6 +142,9 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 			found := verdicts{}
 			for _, r := range rs.Results {
 				ok := slices.Contains([]report.Verdict{report.Pass, report.NotApplicable, report.Info}, r.Verdict)
+				if same, _, _ := strings.Cut(r.SameAs, " "); r.ID() == "transport/negotiated-rules" && c.want[same] != "" {
+					continue // in a whole run, it repeats what is wanted
+				}
 				if _, wanted := c.want[r.ID()]; !ok && (wanted || !c.some) {
 					found[r.ID()] = report.Worst(r.Verdict, found[r.ID()])
 				}
