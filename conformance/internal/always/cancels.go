@@ -19,27 +19,32 @@ var ownCancels = check.Check{
 	Fix: "Send a notification, without an id. Write requestId exactly as the id of the client's request. Send none once " +
 		"the response is there.",
 	JudgeSession: func(s *evidence.Session) check.Verdict {
-		var own ownMessages
+		var requests, cancels []ownMessage
 		for e, m := range s.FromClient() {
 			switch {
 			case m.Method == evidence.MethodCancelled:
-				own.cancels = append(own.cancels, ownMessage{evidence.Place{Ref: e.Ref(), Path: "params", Label: "cancel"}, m, e})
+				cancels = append(cancels, ownMessage{evidence.Place{Ref: e.Ref(), Path: "params", Label: "cancel"}, m})
 			case m.Method != "" && m.ID != nil:
-				own.requests = append(own.requests, ownMessage{evidence.Place{Ref: e.Ref(), Label: m.Method}, m, e})
+				requests = append(requests, ownMessage{evidence.Place{Ref: e.Ref(), Label: m.Method}, m})
 			}
 		}
-		if len(own.cancels) == 0 {
+		if len(cancels) == 0 {
 			return check.NotApplicable("the client cancelled no request")
 		}
 		verdict := check.Pass("the client cancelled only requests of its own")
-		for i := range own.cancels {
-			switch v := own.judge(s, i); {
-			case v == nil:
-			case v.Kind == check.Failed:
+		cancelled := map[trace.Ref]ownMessage{} // the latest cancel of each request
+		for _, cancel := range cancels {
+			named := namedBy(s, cancel, requests)
+			if v := misnames(cancel, named); v != nil {
 				return *v
-			default:
+			}
+			if len(named) > 1 {
+				continue // only the client knows which of the requests with this id it means
+			}
+			if v := cancelsWhatIsOver(s, cancel, named[0], cancelled); v != nil {
 				verdict = *v
 			}
+			cancelled[named[0].Ref] = cancel
 		}
 		return verdict
 	},
@@ -49,62 +54,54 @@ var ownCancels = check.Check{
 type ownMessage struct {
 	evidence.Place
 	*evidence.Message
-	event *trace.Event
 }
 
-// ownMessages are the requests of the client and its cancels.
-type ownMessages struct{ requests, cancels []ownMessage }
-
-// judge returns nil for a cancel of a request in progress, and otherwise the verdict.
-func (own *ownMessages) judge(s *evidence.Session, nth int) *check.Verdict {
-	cancel := own.cancels[nth]
-	id, isNotification := evidence.CancelOf(cancel.Message)
-	before := func(a, b ownMessage) bool { return s.Order[a.Ref] < s.Order[b.Ref] }
-	var named []ownMessage // a client may have used the id twice
-	for _, r := range own.requests {
-		if evidence.SameID(r.ID, id) && inSession(r, cancel) &&
-			(before(r, cancel) || !s.OverStdio()) { // over HTTP a cancel may overtake its request
+// namedBy returns the requests that a cancel may name: a client may have used the id twice. Over HTTP, a cancel may
+// overtake its request.
+func namedBy(s *evidence.Session, cancel ownMessage, requests []ownMessage) []ownMessage {
+	id, _ := evidence.CancelOf(cancel.Message)
+	frame := s.Trace.Find(cancel.Ref).Frame
+	var named []ownMessage
+	for _, r := range requests {
+		before := s.Order[r.Ref] < s.Order[cancel.Ref]
+		if evidence.SameID(r.ID, id) && s.InSessionOf(r.Ref, frame) && (before || !s.OverStdio()) {
 			named = append(named, r)
 		}
 	}
-	var v check.Verdict
+	return named
+}
+
+// misnames returns nil if a cancel names a request of the client, and otherwise the verdict.
+func misnames(cancel ownMessage, named []ownMessage) *check.Verdict {
+	id, isNotification := evidence.CancelOf(cancel.Message)
 	switch {
 	case !isNotification:
 		at := evidence.Place{Ref: cancel.Ref, Path: "id", Label: "cancel"}
-		v = check.Fail("expected a cancel without an id, found the id %s", cancel.ID).Show(at, "%s", cancel.ID)
+		return check.Instead(check.Fail("expected a cancel without an id, found the id %s", cancel.ID).
+			Show(at, "%s", cancel.ID))
 	case len(named) == 0:
-		v = check.Fail("expected requestId to name a request of the client, found %s", check.OrMissing(id)).
-			ShowJSON(cancel.At("requestId"), id)
+		return check.Instead(check.Fail("expected requestId to name a request of the client, found %s",
+			check.OrMissing(id)).ShowJSON(cancel.At("requestId"), id))
 	case !slices.ContainsFunc(named, func(r ownMessage) bool { return r.Method != "initialize" }):
-		v = check.Fail("expected no cancel of initialize, found one").Show(cancel.At("requestId"), "%s", id)
-	default:
-		request := named[len(named)-1]
-		for _, first := range own.cancels[:nth] {
-			if other, _ := evidence.CancelOf(first.Message); evidence.SameID(id, other) && !before(first, request) {
-				return check.Instead(check.Warn("expected 1 cancel of a request, found 2: it is no longer in progress").
-					ShowJSON(first.Place, first.Params).ShowJSON(cancel.Place, cancel.Params))
-			}
-		}
-		if over := completed(s, request); over != nil {
+		return check.Instead(check.Fail("expected no cancel of initialize, found one").
+			Show(cancel.At("requestId"), "%s", id))
+	}
+	return nil
+}
+
+// cancelsWhatIsOver returns a warning of a cancel of a request that is no longer in progress; nil for any other.
+func cancelsWhatIsOver(
+	s *evidence.Session, cancel, request ownMessage, cancelled map[trace.Ref]ownMessage,
+) *check.Verdict {
+	if first, again := cancelled[request.Ref]; again {
+		return check.Instead(check.Warn("expected 1 cancel of a request, found 2: it is no longer in progress").
+			ShowJSON(first.Place, first.Params).ShowJSON(cancel.Place, cancel.Params))
+	}
+	if calls := s.Calls[request.Ref.Case]; len(calls) == 1 { // of several, the trace does not show which has completed
+		if over := calls[0].Reported(harness.Completed); over != nil {
 			return check.Instead(check.Warn("expected no cancel of a call that the client reports as completed, found one").
 				At(*over).ShowJSON(cancel.Place, cancel.Params))
 		}
-		return nil
-	}
-	return &v
-}
-
-// inSession reports whether a cancel can be about a request: of the same session, or of one without an id.
-func inSession(request, cancel ownMessage) bool {
-	of := request.event.Frame.Session
-	return of == "" || of == cancel.event.Frame.Session || cancel.event.Frame.Session == ""
-}
-
-// completed returns where the client reported that the call that a request belongs to had completed; nil if it did not.
-// It is nil, too, if the case has several calls.
-func completed(s *evidence.Session, request ownMessage) *evidence.Place {
-	if calls := s.Calls[request.event.Case]; len(calls) == 1 {
-		return calls[0].Reported(harness.Completed)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package always_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -29,6 +30,11 @@ func TestTheClientCancelsRequestsOfItsOwn(t *testing.T) {
 		}
 	}
 	completes := func(s *session) { s.CallEnds(harness.Completed) }
+	callsAgain := func(s *session) {
+		s.Calls()
+		f := s.Trace.Events[len(s.Trace.Events)-1].Frame
+		f.Raw = bytes.Replace(f.Raw, []byte(`"id":7`), []byte(`"id":9`), 1)
+	}
 	ping := sends(`{"jsonrpc":"2.0","id":8,"method":"ping"}`)
 	inSession := func(id string, do steps) steps {
 		return func(s *session) {
@@ -51,11 +57,13 @@ func TestTheClientCancelsRequestsOfItsOwn(t *testing.T) {
 		legacy(fails("a request of another session", then(inSession("other", ping), cancels("8")), "found 8")),
 		legacy(passes("a request without a session", then(inSession("", ping), cancels("8")))),
 		legacy(passes("a cancel without a session", then(ping, inSession("", cancels("8"))))),
+		legacy(passes("the same id in two sessions", then(inSession("other", sends(`{"jsonrpc":"2.0","id":7,"method":"ping"}`)),
+			cancels("7"), inSession("other", cancels("7"))))),
 		passes("the same id of two requests", onPipe(then(cancels("7"), sends(`{"jsonrpc":"2.0","id":7,"method":"ping"}`),
 			cancels("7")))),
 		warns("a call that has completed", then(completes, cancels("7")), "reports as completed"),
 		warns("a call that completes all the same", then(cancels("7"), completes), "reports as completed"),
-		passes("one of two calls of a tool has completed", then(completes, func(s *session) { s.Calls() }, cancels("7"))),
+		passes("one of two calls of a tool has completed", then(completes, callsAgain, cancels("9"))),
 		passes("a call that the client gives up", then(cancels("7"), func(s *session) { s.CallEnds(harness.Abandoned) })),
 		fails("a request that cancels", sends(
 			`{"jsonrpc":"2.0","id":8,"method":"notifications/cancelled","params":{"requestId":7}}`), "id 8"),

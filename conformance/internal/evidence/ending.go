@@ -149,15 +149,15 @@ func (ev *Case) refusedAfter(after trace.Ref) Why {
 		switch how := s.Refusal(e); {
 		case e.Frame.Dir == trace.FromClient:
 			asksRevisions = s.Message(e).Method == "server/discover"
-		case how != "" && !asksRevisions && s.inSessionOf(after, e.Frame):
+		case how != "" && !asksRevisions && s.InSessionOf(after, e.Frame):
 			return serverRefused(how)
 		}
 	}
 	return Why{}
 }
 
-// inSessionOf reports whether a frame can be of the same session of the client as an event. Not all name their session.
-func (s *Session) inSessionOf(event trace.Ref, f *trace.Frame) bool {
+// InSessionOf reports whether a frame can be of the same session of the client as an event. Not all name their session.
+func (s *Session) InSessionOf(event trace.Ref, f *trace.Frame) bool {
 	e := s.Trace.Find(event)
 	return e == nil || e.Frame == nil || e.Frame.Session == "" || f.Session == "" || f.Session == e.Frame.Session
 }

@@ -22,7 +22,7 @@ type runMedia struct {
 func (s *Session) ServesImages() bool { return s.media != nil && s.media.served[0] }
 
 // ServesImagesLike reports whether the client asked its model about an image in some session of the run, in a request
-// that offers tools as this one does, or does not (see [NoteRun]). Few models of a host may have both.
+// that offers tools as this one does, or does not (see [NoteRun]). A host's model for images may take no tools.
 func (s *Session) ServesImagesLike(r *Round) bool {
 	return s.media != nil && s.media.images[withTools(r)]
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// negotiatedRules judges by the rules for every case what a client does after it has found out the version. It has no
-// level of its own in a revision without the rules, so the verdict of the worst one counts.
+// negotiatedRules judges the session by the rules for every case, in the version that the client has found out. The
+// first failure is its verdict, or else a warning.
 var negotiatedRules = check.Check{
 	ID: "negotiated-rules", Whole: true,
 	Rule:   "In the version that it has negotiated, the client follows the rules for every message",
