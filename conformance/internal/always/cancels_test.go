@@ -57,7 +57,8 @@ func TestTheClientCancelsRequestsOfItsOwn(t *testing.T) {
 		legacy(fails("a request of another session", then(inSession("other", ping), cancels("8")), "found 8")),
 		legacy(passes("a request without a session", then(inSession("", ping), cancels("8")))),
 		legacy(passes("a cancel without a session", then(ping, inSession("", cancels("8"))))),
-		legacy(passes("the same id in two sessions", then(inSession("other", sends(`{"jsonrpc":"2.0","id":7,"method":"ping"}`)),
+		legacy(passes("the same id in two sessions", then(
+			inSession("other", sends(`{"jsonrpc":"2.0","id":7,"method":"ping"}`)),
 			cancels("7"), inSession("other", cancels("7"))))),
 		passes("the same id of two requests", onPipe(then(cancels("7"), sends(`{"jsonrpc":"2.0","id":7,"method":"ping"}`),
 			cancels("7")))),
