@@ -35,7 +35,7 @@ func TestReferencePasses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			only := sample("basic", "parallel", "provider-errors/unauthorized")
+			only := sample("parallel", "provider-errors/unauthorized")
 			skip := []string{"malformed"} // These run in processes of their own and ask no model: once is enough.
 			if name == "native" {
 				only, skip = append(only, sample("malformed", "transport")...), nil

@@ -118,6 +118,7 @@ type clientCommand struct {
 }
 
 func (c *clientCommand) Run(ctx context.Context, _ streams) error {
+	collectSeldom()
 	run, err := builtin(c.Name)
 	if err != nil {
 		return usage(err)

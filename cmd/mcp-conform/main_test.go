@@ -53,9 +53,18 @@ func (m manyAtOnce) Run() int {
 }
 
 // Each script shows one use of the command, or one kind of bad use.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "script") }
+
+func TestLongScripts(t *testing.T) {
+	if os.Getenv("MCP_CONFORM_MATRIX") != "whole" {
+		t.Skip("needs MCP_CONFORM_MATRIX=whole")
+	}
+	runScripts(t, "long")
+}
+
+func runScripts(t *testing.T, folder string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Dir:                 filepath.Join("testdata", folder),
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Setup:               func(env *testscript.Env) error { env.Setenv("GOGC", collects); return nil },

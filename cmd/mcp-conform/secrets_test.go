@@ -105,8 +105,6 @@ func TestNoFileOfARunHoldsASecretOfTheEnvironment(t *testing.T) {
 		"run",
 		"-v",
 		"--scenario",
-		"basic",
-		"--scenario",
 		"parallel",
 		"--out",
 		"out",

@@ -48,7 +48,7 @@ func FuzzValidate(f *testing.F) {
 		for range 2 { // the second verdict is cached
 			require.Equal(t, err, Validate(revision, Name(name), raw))
 		}
-		if revisions[revision]()[Name(name)] == nil {
+		if revisions[revision]().named(Name(name)) == nil {
 			require.Error(t, err)
 			return
 		}

@@ -36,7 +36,7 @@ func TestNamesExistInTheirRevisions(t *testing.T) {
 			} else if slices.Contains(modern, name) {
 				want = revision >= "2026-07-28"
 			}
-			require.Equal(t, want, schemas()[name] != nil, "%s in %s", name, revision)
+			require.Equal(t, want, schemas().named(name) != nil, "%s in %s", name, revision)
 		}
 	}
 }

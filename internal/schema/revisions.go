@@ -16,33 +16,53 @@ import (
 //go:embed definitions
 var definitions embed.FS
 
-// revisions returns the compiled schemas of each revision, by name.
-var revisions = func() map[string]func() map[Name]*jsonschema.Schema {
-	all := map[string]func() map[Name]*jsonschema.Schema{}
+// revisions has the schemas of each revision.
+var revisions = func() map[string]func() *schemas {
+	all := map[string]func() *schemas{}
 	for _, folder := range readDir("definitions") {
-		all[folder.Name()] = sync.OnceValue(func() map[Name]*jsonschema.Schema { return compile(folder.Name()) })
+		all[folder.Name()] = sync.OnceValue(func() *schemas { return newSchemas(folder.Name()) })
 	}
 	return all
 }()
 
+// schemas are those of one revision. Each is compiled at first use: a client that runs for a moment needs few of them.
+type schemas struct {
+	address  string
+	defined  map[string]any
+	mu       sync.Mutex // guards what follows
+	compiler *jsonschema.Compiler
+	compiled map[Name]*jsonschema.Schema
+}
+
 // The member that holds the draft of the published schema. Draft-07 asserts formats; 2020-12 does not.
 const draft, draft07 = "$schema", "http://json-schema.org/draft-07/schema#"
 
-func compile(revision string) map[Name]*jsonschema.Schema {
+func newSchemas(revision string) *schemas {
 	merged := merge(revision)
 	compiler := jsonschema.NewCompiler()
 	if merged[draft] == draft07 {
 		compiler.AssertFormat()
 	}
 	delete(merged, draft)
-	must(compiler.AddResource("mcp:"+revision, map[string]any{"$defs": merged}))
-	compiled := map[Name]*jsonschema.Schema{}
-	for name := range merged {
-		s, err := compiler.Compile("mcp:" + revision + "#/$defs/" + name)
-		must(err)
-		compiled[Name(name)] = s
+	all := &schemas{address: "mcp:" + revision, defined: merged, compiler: compiler,
+		compiled: map[Name]*jsonschema.Schema{}}
+	must(compiler.AddResource(all.address, map[string]any{"$defs": merged}))
+	return all
+}
+
+// named returns the compiled schema, or nil if the revision has none of the name.
+func (s *schemas) named(name Name) *jsonschema.Schema {
+	if _, ok := s.defined[string(name)]; !ok {
+		return nil
 	}
-	return compiled
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.compiled[name] == nil {
+		compiled, err := s.compiler.Compile(s.address + "#/$defs/" + string(name))
+		must(err)
+		s.compiled[name] = compiled
+	}
+	return s.compiled[name]
 }
 
 // merge returns the definitions of a revision: the oldest ones, patched by each later revision.

@@ -59,7 +59,7 @@ func Validate(revision string, name Name, raw []byte) error {
 // Has reports whether a revision has the type.
 func Has(revision string, name Name) bool {
 	schemas, ok := revisions[revision]
-	return ok && schemas()[name] != nil
+	return ok && schemas().defined[string(name)] != nil
 }
 
 func validate(revision string, name Name, raw []byte) error {
@@ -68,13 +68,9 @@ func validate(revision string, name Name, raw []byte) error {
 		known := slices.Sorted(maps.Keys(revisions))
 		return fmt.Errorf("schema: unknown revision %q: expected one of %s", revision, strings.Join(known, ", "))
 	}
-	compiled := schemas()[name]
+	compiled := schemas().named(name)
 	if compiled == nil {
-		var names []string
-		for known := range schemas() {
-			names = append(names, string(known))
-		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(schemas().defined))
 		return fmt.Errorf("schema: no %q in revision %s: expected one of %s", name, revision, strings.Join(names, ", "))
 	}
 	message, err := decode(raw)

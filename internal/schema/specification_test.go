@@ -114,7 +114,7 @@ func TestSchemasAgreeWithThePublishedOnes(t *testing.T) {
 			all := instances(t) // a copy, to change
 			spec := readSpecification(t, dir, revision)
 			for _, name := range slices.Sorted(maps.Keys(all)) {
-				theirs, ours := spec.schema(t, name), revisions[revision]()[name]
+				theirs, ours := spec.schema(t, name), revisions[revision]().named(name)
 				require.Equal(t, theirs == nil, ours == nil, "only one of the two has %s", name)
 				if ours == nil {
 					continue

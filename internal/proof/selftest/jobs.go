@@ -117,7 +117,7 @@ func mutantJobs(m *mutants.Mutant, every bool) []job {
 // needs them.
 func sampleJobs() []job {
 	var jobs, broken []job
-	for _, r := range server.AllRevisions() {
+	for _, r := range server.DefaultRevisions() {
 		jobs = append(jobs, job{setting: settings[0], revision: r})
 	}
 	needs := make([][]*mutants.Mutant, len(jobs), len(settings)*len(jobs))
