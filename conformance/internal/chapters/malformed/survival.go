@@ -99,7 +99,11 @@ var survives = check.Check{
 		case s.Ended.Clean():
 			return check.Pass("the client ended cleanly after %s", Request(e))
 		}
-		return show(check.Fail("expected the client to survive %s: %s", Request(e), s.Ending()), e).ShowOutput(s)
+		message := "expected the client to survive %s: %s"
+		if s.Ended.Deadline {
+			message = "expected the client to continue or end after %s, found that it hung: %s"
+		}
+		return show(check.Fail(message, Request(e), s.Ending()), e).ShowOutput(s)
 	},
 }
 
