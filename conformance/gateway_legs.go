@@ -29,6 +29,7 @@ type legMessage struct {
 type legRequest struct {
 	legMessage
 	response *legMessage
+	again    *legMessage // a second response
 	other    *legRequest // that it became, or that it comes of
 }
 
@@ -41,7 +42,7 @@ type leg struct {
 // readLeg reads one leg of a session. Lost, repeated and invalid messages are not on it.
 func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 	l := &leg{}
-	open := map[string][]*legRequest{}
+	open, answered := map[string][]*legRequest{}, map[string]*legRequest{}
 	for i := range t.Events {
 		f := pick(&t.Events[i])
 		if f == nil || len(f.Raw) == 0 || f.Lost || f.Resent || f.Partial {
@@ -52,14 +53,15 @@ func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 			continue
 		}
 		for _, raw := range raws {
-			l.add(legMessage{trace.ReadMessage(raw), f, t.Events[i].Ref(), i}, open)
+			l.add(legMessage{trace.ReadMessage(raw), f, t.Events[i].Ref(), i}, open, answered)
 		}
 	}
 	return l
 }
 
 // add adds a message. A response belongs to the latest open request with its id: there may be several (see [settle]).
-func (l *leg) add(m legMessage, open map[string][]*legRequest) {
+// Without one, it is a second response to the request that was answered last.
+func (l *leg) add(m legMessage, open map[string][]*legRequest, answered map[string]*legRequest) {
 	key := func(dir trace.Direction) string {
 		return string(dir) + " " + m.frame.Session + " " + jsonvalue.Canonical(jsonvalue.Decode(m.ID))
 	}
@@ -76,8 +78,11 @@ func (l *leg) add(m legMessage, open map[string][]*legRequest) {
 			asker = trace.ToClient
 		}
 		if all := open[key(asker)]; len(all) > 0 {
-			all[len(all)-1].response = &m
-			open[key(asker)] = all[:len(all)-1]
+			latest := all[len(all)-1]
+			latest.response = &m
+			open[key(asker)], answered[key(asker)] = all[:len(all)-1], latest
+		} else if r := answered[key(asker)]; r != nil {
+			r.again = &m
 		}
 	}
 }

@@ -282,9 +282,14 @@ func judgeStopped(l *legs, j *legJudge, r *legRequest, what string) {
 	}
 }
 
-// judgeDelivered finds requests that the client got and the server did not send.
+// judgeDelivered finds requests and responses that the client got and the server did not send.
 func judgeDelivered(l *legs, j *legJudge) {
 	for _, r := range l.front.requests {
+		if r.again != nil && r.frame.Dir == trace.FromClient && (r.other == nil || r.other.again == nil) {
+			text := fmt.Sprintf("expected one response to %s, whose id is %s, found two", described(r), r.ID)
+			j.add(&finding{"a second response", text, []report.Evidence{shownMessage("client received", r.response, ""),
+				shownMessage("client received", r.again, "")}})
+		}
 		if r.Method != sampling || r.frame.Dir != trace.ToClient {
 			continue
 		}
@@ -405,6 +410,7 @@ func judgeProgress(l *legs, j *legJudge) {
 		{up, trace.FromClient, l.front, l.back, l.samples},
 	} {
 		lostTokens(j, way.all)
+		passed := map[*legMessage]bool{}
 		for _, note := range way.from.notes {
 			if note.Method != "notifications/progress" || note.frame.Dir != way.dir || note.frame.Hostile {
 				continue
@@ -414,8 +420,28 @@ func judgeProgress(l *legs, j *legJudge) {
 				continue
 			}
 			j.compared++
-			if found := progressOn(way.to, note, of, way.dir, way.name); found != nil {
+			if found := progressOn(way.to, note, of, way.name, passed); found != nil {
 				j.add(found)
+			}
+		}
+		repeatedProgress(j, way.to, passed)
+	}
+}
+
+// repeatedProgress finds progress notifications that are the same as one that was passed on, and were never sent.
+func repeatedProgress(j *legJudge, to *leg, passed map[*legMessage]bool) {
+	for _, m := range to.notes {
+		if m.Method != "notifications/progress" || m.frame.Hostile || passed[m] {
+			continue
+		}
+		for _, first := range to.notes {
+			if passed[first] && first.frame.Dir == m.frame.Dir && first.frame.Session == m.frame.Session &&
+				jsonvalue.Same(first.Params, m.Params) {
+				text := fmt.Sprintf("expected the progress of the token %s once, found it twice",
+					jsonvalue.Part(m.Params, "progressToken"))
+				j.add(&finding{"a repetition", text, []report.Evidence{shownMessage("passed on", first, "params"),
+					shownMessage("passed on", m, "params")}})
+				break
 			}
 		}
 	}
@@ -452,25 +478,34 @@ func lostTokens(j *legJudge, all []*legRequest) {
 	}
 }
 
-// progressOn looks for a progress notification on the leg to which it passes, for the request there.
-func progressOn(to *leg, note *legMessage, r *legRequest, dir trace.Direction, way string) *finding {
+// progressOn looks for a progress notification on the leg to which it passes, for the request there. What it finds it
+// adds to those that passed.
+func progressOn(to *leg, note *legMessage, r *legRequest, way string, passed map[*legMessage]bool) *finding {
+	dir := note.frame.Dir
 	said := func(m *legMessage) map[string]any {
 		o := ownParams(m.Params)
 		delete(o, "progressToken")
 		return o
 	}
 	var other *legMessage
+	again := false
 	for _, m := range to.notes {
 		if m.Method != note.Method || m.frame.Dir != dir || m.at < note.at {
 			continue
 		}
 		same := jsonvalue.Equal(said(m), said(note))
-		if same && sameToken(jsonvalue.Part(m.Params, "progressToken"), tokenOf(r)) {
-			return nil
-		}
-		if same && other == nil {
+		switch right := same && sameToken(jsonvalue.Part(m.Params, "progressToken"), tokenOf(r)); {
+		case right && !passed[m]:
+			passed[m] = true
+			return late(note, m, r, way)
+		case right:
+			again = true
+		case same && other == nil:
 			other = m
 		}
+	}
+	if again { // two calls with one token at the server, or two equal notifications: nothing tells them apart
+		return nil
 	}
 	what := fmt.Sprintf("the progress of request %s", r.other.ID)
 	if other != nil {
@@ -482,6 +517,17 @@ func progressOn(to *leg, note *legMessage, r *legRequest, dir trace.Direction, w
 		return nil // the request may have ended early
 	}
 	return lost(what, way, note)
+}
+
+// late is the finding for progress that was sent before the response to its request, and passed on after it.
+func late(sent, passed *legMessage, r *legRequest, way string) *finding {
+	if r.response == nil || r.response.frame.Dir != sent.frame.Dir || r.response.at > passed.at ||
+		r.other.response == nil || r.other.response.at < sent.at {
+		return nil
+	}
+	text := fmt.Sprintf("expected the progress of request %s before its response, found it after it %s", r.other.ID, way)
+	return &finding{"late progress", text, []report.Evidence{shownMessage("sent", sent, "params"),
+		shownMessage("response", r.response, ""), shownMessage("passed on", passed, "params")}}
 }
 
 func tokenOf(r *legRequest) json.RawMessage { return jsonvalue.Part(r.Params, "_meta.progressToken") }

@@ -178,6 +178,48 @@ func TestATokenMayComeAgainWithALaterCall(t *testing.T) {
 	require.Contains(t, results[i].Message, "2 compared")
 }
 
+// The steps are progress and the response, of the server in capitals and then as they reach the client.
+func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":%d}}}`
+	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d,"progress":1}}`
+	const result = `{"jsonrpc":"2.0","id":%d,"result":{"content":[]}}`
+	for _, c := range []struct{ steps, progress, delivered string }{
+		{"PpRr", "", ""},
+		{"PRpr", "", ""},
+		{"PpPpRr", "", ""},
+		{"RrPp", "", ""},
+		{"PpRRrr", "", ""},
+		{"PppRr", "expected the progress of the token 21 once, found it twice", ""},
+		{"PRrp", "expected the progress of request 1 before its response, found it after it on the way down", ""},
+		{"PpRrr", "", "expected one response to tools/call x, whose id is 11, found two"},
+	} {
+		var both twoLegs
+		both.add(true, trace.FromClient, call, 11, 21)
+		both.add(false, trace.FromClient, call, 1, 2)
+		for _, step := range c.steps {
+			switch step {
+			case 'P':
+				both.add(false, trace.ToClient, progress, 2)
+			case 'p':
+				both.add(true, trace.ToClient, progress, 21)
+			case 'R':
+				both.add(false, trace.ToClient, result, 1)
+			case 'r':
+				both.add(true, trace.ToClient, result, 11)
+			}
+		}
+		for _, r := range both.judged() {
+			want, judged := map[string]string{"gateway/progress": c.progress, "gateway/delivered-once": c.delivered}[r.ID()]
+			if judged && want != "" {
+				require.Equal(t, report.Fail, r.Verdict, c.steps)
+				require.Contains(t, r.Message, want, c.steps)
+			} else if judged {
+				require.NotEqual(t, report.Fail, r.Verdict, "%s: %s", c.steps, r.Message)
+			}
+		}
+	}
+}
+
 // In a modern revision, a gateway from stdio to HTTP closes the stream of a call that its client cancels.
 func TestACancelOverHTTPIsNoMessage(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":"basic-question"}}`
