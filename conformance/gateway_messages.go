@@ -481,7 +481,6 @@ func lostTokens(j *legJudge, all []*legRequest) {
 // progressOn looks for a progress notification on the leg to which it passes, for the request there. What it finds it
 // adds to those that passed.
 func progressOn(to *leg, note *legMessage, r *legRequest, way string, passed map[*legMessage]bool) *finding {
-	dir := note.frame.Dir
 	said := func(m *legMessage) map[string]any {
 		o := ownParams(m.Params)
 		delete(o, "progressToken")
@@ -490,17 +489,17 @@ func progressOn(to *leg, note *legMessage, r *legRequest, way string, passed map
 	var other *legMessage
 	again := false
 	for _, m := range to.notes {
-		if m.Method != note.Method || m.frame.Dir != dir || m.at < note.at {
+		if m.Method != note.Method || m.frame.Dir != note.frame.Dir || m.at < note.at ||
+			!jsonvalue.Equal(said(m), said(note)) {
 			continue
 		}
-		same := jsonvalue.Equal(said(m), said(note))
-		switch right := same && sameToken(jsonvalue.Part(m.Params, "progressToken"), tokenOf(r)); {
+		switch right := sameToken(jsonvalue.Part(m.Params, "progressToken"), tokenOf(r)); {
 		case right && !passed[m]:
 			passed[m] = true
 			return late(note, m, r, way)
 		case right:
 			again = true
-		case same && other == nil:
+		case other == nil:
 			other = m
 		}
 	}
@@ -513,7 +512,7 @@ func progressOn(to *leg, note *legMessage, r *legRequest, way string, passed map
 			jsonvalue.Part(other.Params, "progressToken"))
 		return &finding{"a wrong token", text, []report.Evidence{shownMessage("passed on", other, "params")}}
 	}
-	if r.response == nil || r.response.frame.Dir != dir || r.response.at < note.at {
+	if r.response == nil || r.response.frame.Dir != note.frame.Dir || r.response.at < note.at {
 		return nil // the request may have ended early
 	}
 	return lost(what, way, note)

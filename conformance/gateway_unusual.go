@@ -55,7 +55,8 @@ var unusualFailure = &server.RPCError{Code: 4712, Message: "Nö: “closed”",
 const (
 	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740991},
 		"systemPrompt":"\n Be brief: “ü” 🗼.\t ",
-		"maxTokens":1000000,"temperature":0,"stopSequences":["\n\n","ü"],"x-unknown":{"Deep":[[{"n":null}]]},
+		"maxTokens":1000000,"temperature":0,"stopSequences":["ü","\n\n","ü"],
+		"modelPreferences":{"hints":[{"name":"b"},{},{"name":"a"}],"costPriority":0},"x-unknown":{"Deep":[[{"n":null}]]},
 		"metadata":{"id":9007199254740991,"price":1.50,"ratio":1e-7,"κλειδί":"τιμή",
 		"Upper":1,"upper":2,"empty":{},"null":null}}`
 	unusualTools = `{"toolChoice":{"mode":"none"},"tools":[{"name":"look","title":"Look it up","x-unknown":{},
