@@ -285,7 +285,7 @@ func judgeStopped(l *legs, j *legJudge, r *legRequest, what string) {
 // judgeDelivered finds requests and responses that the client got and the server did not send.
 func judgeDelivered(l *legs, j *legJudge) {
 	for _, r := range l.front.requests {
-		if r.again != nil && r.frame.Dir == trace.FromClient && (r.other == nil || r.other.again == nil) {
+		if r.again != nil && r.frame.Dir == trace.FromClient && r.other != nil && r.other.again == nil {
 			text := fmt.Sprintf("expected one response to %s, whose id is %s, found two", described(r), r.ID)
 			j.add(&finding{"a second response", text, []report.Evidence{shownMessage("client received", r.response, ""),
 				shownMessage("client received", r.again, "")}})
@@ -424,14 +424,17 @@ func judgeProgress(l *legs, j *legJudge) {
 				j.add(found)
 			}
 		}
-		repeatedProgress(j, way.to, passed)
+		repeatedProgress(j, way.from, way.to, passed)
 	}
 }
 
 // repeatedProgress finds progress notifications that are the same as one that was passed on, and were never sent.
-func repeatedProgress(j *legJudge, to *leg, passed map[*legMessage]bool) {
+func repeatedProgress(j *legJudge, from, to *leg, passed map[*legMessage]bool) {
+	like := func(l *leg, m *legMessage) int {
+		return len(slices.DeleteFunc(slices.Clone(l.notes), func(other *legMessage) bool { return !sameProgress(m, other) }))
+	}
 	for _, m := range to.notes {
-		if m.Method != "notifications/progress" || m.frame.Hostile || passed[m] {
+		if m.Method != "notifications/progress" || passed[m] || like(to, m) <= like(from, m) {
 			continue
 		}
 		for _, first := range to.notes {
@@ -481,16 +484,10 @@ func lostTokens(j *legJudge, all []*legRequest) {
 // progressOn looks for a progress notification on the leg to which it passes, for the request there. What it finds it
 // adds to those that passed.
 func progressOn(to *leg, note *legMessage, r *legRequest, way string, passed map[*legMessage]bool) *finding {
-	said := func(m *legMessage) map[string]any {
-		o := ownParams(m.Params)
-		delete(o, "progressToken")
-		return o
-	}
 	var other *legMessage
 	again := false
 	for _, m := range to.notes {
-		if m.Method != note.Method || m.frame.Dir != note.frame.Dir || m.at < note.at ||
-			!jsonvalue.Equal(said(m), said(note)) {
+		if m.at < note.at || !sameProgress(m, note) {
 			continue
 		}
 		switch right := sameToken(jsonvalue.Part(m.Params, "progressToken"), tokenOf(r)); {
@@ -527,6 +524,16 @@ func late(sent, passed *legMessage, r *legRequest, way string) *finding {
 	text := fmt.Sprintf("expected the progress of request %s before its response, found it after it %s", r.other.ID, way)
 	return &finding{"late progress", text, []report.Evidence{shownMessage("sent", sent, "params"),
 		shownMessage("response", r.response, ""), shownMessage("passed on", passed, "params")}}
+}
+
+// sameProgress reports whether two notifications of one direction say the same, but for the token.
+func sameProgress(a, b *legMessage) bool {
+	said := func(m *legMessage) map[string]any {
+		o := ownParams(m.Params)
+		delete(o, "progressToken")
+		return o
+	}
+	return a.Method == b.Method && a.frame.Dir == b.frame.Dir && jsonvalue.Equal(said(a), said(b))
 }
 
 func tokenOf(r *legRequest) json.RawMessage { return jsonvalue.Part(r.Params, "_meta.progressToken") }

@@ -178,7 +178,8 @@ func TestATokenMayComeAgainWithALaterCall(t *testing.T) {
 	require.Contains(t, results[i].Message, "2 compared")
 }
 
-// The steps are progress and the response, of the server in capitals and then as they reach the client.
+// The steps are progress and the response, of the server in capitals and then as they reach the client. H is progress
+// that is not to be judged.
 func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":%d}}}`
 	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d,"progress":1}}`
@@ -189,6 +190,7 @@ func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 		{"PpPpRr", "", ""},
 		{"RrPp", "", ""},
 		{"PpRRrr", "", ""},
+		{"PpHpRr", "", ""},
 		{"PppRr", "expected the progress of the token 21 once, found it twice", ""},
 		{"PRrp", "expected the progress of request 1 before its response, found it after it on the way down", ""},
 		{"PpRrr", "", "expected one response to tools/call x, whose id is 11, found two"},
@@ -198,8 +200,9 @@ func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 		both.add(false, trace.FromClient, call, 1, 2)
 		for _, step := range c.steps {
 			switch step {
-			case 'P':
+			case 'P', 'H':
 				both.add(false, trace.ToClient, progress, 2)
+				both[len(both)-1].Frame.Hostile = step == 'H'
 			case 'p':
 				both.add(true, trace.ToClient, progress, 21)
 			case 'R':
