@@ -515,8 +515,13 @@ func progressOn(to *leg, note *legMessage, r *legRequest, way string, passed map
 	return lost(what, way, note)
 }
 
-// late is the finding for progress that was sent before the response to its request, and passed on after it.
+// late is the finding for progress that was sent before the response to its request, and passed on after it. Two
+// streams, or two POSTs, may overtake each other.
 func late(sent, passed *legMessage, r *legRequest, way string) *finding {
+	if r.response != nil && r.response.frame.Stream != passed.frame.Stream ||
+		passed.frame.Dir == trace.FromClient && passed.frame.HTTP != nil {
+		return nil
+	}
 	if r.response == nil || r.response.frame.Dir != sent.frame.Dir || r.response.at > passed.at ||
 		r.other.response == nil || r.other.response.at < sent.at {
 		return nil

@@ -179,7 +179,7 @@ func TestATokenMayComeAgainWithALaterCall(t *testing.T) {
 }
 
 // The steps are progress and the response, of the server in capitals and then as they reach the client. H is progress
-// that is not to be judged.
+// that is not to be judged, g is p on another stream.
 func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":%d}}}`
 	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d,"progress":1}}`
@@ -191,6 +191,7 @@ func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 		{"RrPp", "", ""},
 		{"PpRRrr", "", ""},
 		{"PpHpRr", "", ""},
+		{"PRrg", "", ""},
 		{"PppRr", "expected the progress of the token 21 once, found it twice", ""},
 		{"PRrp", "expected the progress of request 1 before its response, found it after it on the way down", ""},
 		{"PpRrr", "", "expected one response to tools/call x, whose id is 11, found two"},
@@ -205,6 +206,9 @@ func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 				both[len(both)-1].Frame.Hostile = step == 'H'
 			case 'p':
 				both.add(true, trace.ToClient, progress, 21)
+			case 'g':
+				both.add(true, trace.ToClient, progress, 21)
+				both[len(both)-1].Front.Stream = "get-1"
 			case 'R':
 				both.add(false, trace.ToClient, result, 1)
 			case 'r':
