@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -284,12 +283,14 @@ func judgeStopped(l *legs, j *legJudge, r *legRequest, what string) {
 
 // judgeDelivered finds requests and responses that the client got and the server did not send.
 func judgeDelivered(l *legs, j *legJudge) {
-	for _, r := range l.front.requests {
-		if r.again != nil && r.frame.Dir == trace.FromClient && r.other != nil && r.other.again == nil {
+	for _, r := range l.calls {
+		if r.again != nil && r.other != nil && r.other.again == nil {
 			text := fmt.Sprintf("expected one response to %s, whose id is %s, found two", described(r), r.ID)
 			j.add(&finding{"a second response", text, []report.Evidence{shownMessage("client received", r.response, ""),
 				shownMessage("client received", r.again, "")}})
 		}
+	}
+	for _, r := range l.front.requests {
 		if r.Method != sampling || r.frame.Dir != trace.ToClient {
 			continue
 		}
@@ -358,7 +359,7 @@ func (j *legJudge) closesStream(r *legRequest) bool {
 
 // cancelled returns the request that a notification cancels; nil for none.
 func cancelled(note *legMessage, dir trace.Direction, all []*legRequest) *legRequest {
-	if note.Method != "notifications/cancelled" || note.frame.Dir != dir || note.frame.Hostile {
+	if note.Method != evidence.MethodCancelled || note.frame.Dir != dir || note.frame.Hostile {
 		return nil
 	}
 	i := slices.IndexFunc(all, func(r *legRequest) bool { return r.at < note.at && names(note, dir, r) })
@@ -370,177 +371,16 @@ func cancelled(note *legMessage, dir trace.Direction, all []*legRequest) *legReq
 
 // names reports whether a notification cancels a request.
 func names(note *legMessage, dir trace.Direction, r *legRequest) bool {
-	return note.Method == "notifications/cancelled" && note.frame.Dir == dir && note.frame.Session == r.frame.Session &&
+	return note.Method == evidence.MethodCancelled && note.frame.Dir == dir && note.frame.Session == r.frame.Session &&
 		jsonvalue.Same(jsonvalue.Part(note.Params, "requestId"), r.ID)
 }
 
 // cancelAfter returns the first later cancel that passed on a leg in the direction; nil for none.
 func cancelAfter(l *leg, note *legMessage, dir trace.Direction) *legMessage {
 	for _, other := range l.notes {
-		if other.at > note.at && other.Method == "notifications/cancelled" && other.frame.Dir == dir {
+		if other.at > note.at && other.Method == evidence.MethodCancelled && other.frame.Dir == dir {
 			return other
 		}
 	}
 	return nil
 }
-
-// laterMessage returns the place of the first later message that passed on a leg in the direction; 0 for none.
-func laterMessage(l *leg, note *legMessage, dir trace.Direction) int {
-	first := 0
-	see := func(m *legMessage) {
-		if m != nil && m.frame.Dir == dir && m.at > note.at && (first == 0 || m.at < first) {
-			first = m.at
-		}
-	}
-	for _, r := range l.requests {
-		see(&r.legMessage)
-		see(r.response)
-	}
-	return first
-}
-
-func judgeProgress(l *legs, j *legJudge) {
-	for _, way := range []struct {
-		name     string
-		dir      trace.Direction
-		from, to *leg
-		all      []*legRequest // on the leg to which it passes
-	}{
-		{down, trace.ToClient, l.back, l.front, l.calls},
-		{up, trace.FromClient, l.front, l.back, l.samples},
-	} {
-		lostTokens(j, way.all)
-		passed := map[*legMessage]bool{}
-		for _, note := range way.from.notes {
-			if note.Method != "notifications/progress" || note.frame.Dir != way.dir || note.frame.Hostile {
-				continue
-			}
-			of := reportedOn(note, way.all)
-			if of == nil || tokenOf(of) == nil {
-				continue
-			}
-			j.compared++
-			if found := progressOn(way.to, note, of, way.name, passed); found != nil {
-				j.add(found)
-			}
-		}
-		repeatedProgress(j, way.from, way.to, passed)
-	}
-}
-
-// repeatedProgress finds progress notifications that are the same as one that was passed on, and were never sent.
-func repeatedProgress(j *legJudge, from, to *leg, passed map[*legMessage]bool) {
-	like := func(l *leg, m *legMessage) int {
-		return len(slices.DeleteFunc(slices.Clone(l.notes), func(other *legMessage) bool { return !sameProgress(m, other) }))
-	}
-	for _, m := range to.notes {
-		if m.Method != "notifications/progress" || passed[m] || like(to, m) <= like(from, m) {
-			continue
-		}
-		for _, first := range to.notes {
-			if passed[first] && first.frame.Dir == m.frame.Dir && first.frame.Session == m.frame.Session &&
-				jsonvalue.Same(first.Params, m.Params) {
-				text := fmt.Sprintf("expected the progress of the token %s once, found it twice",
-					jsonvalue.Part(m.Params, "progressToken"))
-				j.add(&finding{"a repetition", text, []report.Evidence{shownMessage("passed on", first, "params"),
-					shownMessage("passed on", m, "params")}})
-				break
-			}
-		}
-	}
-}
-
-// reportedOn returns the request on the leg to which a progress notification passes; nil for none. It is the latest one
-// with the token: a token may come again with another request.
-func reportedOn(note *legMessage, all []*legRequest) *legRequest {
-	var latest *legRequest
-	for _, r := range all {
-		if r.other != nil && r.other.at < note.at && r.other.frame.Session == note.frame.Session &&
-			sameToken(tokenOf(r.other), jsonvalue.Part(note.Params, "progressToken")) &&
-			(latest == nil || latest.other.at < r.other.at) {
-			latest = r
-		}
-	}
-	return latest
-}
-
-// lostTokens finds requests whose progress token did not get through.
-func lostTokens(j *legJudge, all []*legRequest) {
-	for _, r := range all {
-		if r.other == nil || r.frame.Hostile || tokenOf(r) == nil || tokenOf(r.other) != nil {
-			continue
-		}
-		way := down
-		if r.frame.Dir == trace.FromClient {
-			way = up
-		}
-		text := fmt.Sprintf("the progress token %s of %s is lost %s: its receiver cannot report progress", tokenOf(r),
-			described(r), way)
-		j.add(&finding{"a lost token", text, []report.Evidence{shownMessage("sent", &r.legMessage, "params._meta"),
-			shownMessage("passed on", &r.other.legMessage, "params._meta")}})
-	}
-}
-
-// progressOn looks for a progress notification on the leg to which it passes, for the request there. What it finds it
-// adds to those that passed.
-func progressOn(to *leg, note *legMessage, r *legRequest, way string, passed map[*legMessage]bool) *finding {
-	var other *legMessage
-	again := false
-	for _, m := range to.notes {
-		if m.at < note.at || !sameProgress(m, note) {
-			continue
-		}
-		switch right := sameToken(jsonvalue.Part(m.Params, "progressToken"), tokenOf(r)); {
-		case right && !passed[m]:
-			passed[m] = true
-			return late(note, m, r, way)
-		case right:
-			again = true
-		case other == nil:
-			other = m
-		}
-	}
-	if again { // two calls with one token at the server, or two equal notifications: nothing tells them apart
-		return nil
-	}
-	what := fmt.Sprintf("the progress of request %s", r.other.ID)
-	if other != nil {
-		text := fmt.Sprintf("%s: expected the token %s of request %s, found %s", what, tokenOf(r), r.ID,
-			jsonvalue.Part(other.Params, "progressToken"))
-		return &finding{"a wrong token", text, []report.Evidence{shownMessage("passed on", other, "params")}}
-	}
-	if r.response == nil || r.response.frame.Dir != note.frame.Dir || r.response.at < note.at {
-		return nil // the request may have ended early
-	}
-	return lost(what, way, note)
-}
-
-// late is the finding for progress that was sent before the response to its request, and passed on after it. Two
-// streams, or two POSTs, may overtake each other.
-func late(sent, passed *legMessage, r *legRequest, way string) *finding {
-	if r.response != nil && r.response.frame.Stream != passed.frame.Stream ||
-		passed.frame.Dir == trace.FromClient && passed.frame.HTTP != nil {
-		return nil
-	}
-	if r.response == nil || r.response.frame.Dir != sent.frame.Dir || r.response.at > passed.at ||
-		r.other.response == nil || r.other.response.at < sent.at {
-		return nil
-	}
-	text := fmt.Sprintf("expected the progress of request %s before its response, found it after it %s", r.other.ID, way)
-	return &finding{"late progress", text, []report.Evidence{shownMessage("sent", sent, "params"),
-		shownMessage("response", r.response, ""), shownMessage("passed on", passed, "params")}}
-}
-
-// sameProgress reports whether two notifications of one direction say the same, but for the token.
-func sameProgress(a, b *legMessage) bool {
-	said := func(m *legMessage) map[string]any {
-		o := ownParams(m.Params)
-		delete(o, "progressToken")
-		return o
-	}
-	return a.Method == b.Method && a.frame.Dir == b.frame.Dir && jsonvalue.Equal(said(a), said(b))
-}
-
-func tokenOf(r *legRequest) json.RawMessage { return jsonvalue.Part(r.Params, "_meta.progressToken") }
-
-func sameToken(a, b json.RawMessage) bool { return a != nil && b != nil && jsonvalue.Same(a, b) }

@@ -179,7 +179,7 @@ func TestATokenMayComeAgainWithALaterCall(t *testing.T) {
 }
 
 // The steps are progress and the response, of the server in capitals and then as they reach the client. H is progress
-// that is not to be judged, g is p on another stream.
+// that is not to be judged, g is p on another stream, and q has a token of another call.
 func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":%d}}}`
 	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d,"progress":1}}`
@@ -192,6 +192,11 @@ func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 		{"PpRRrr", "", ""},
 		{"PpHpRr", "", ""},
 		{"PRrg", "", ""},
+		{"PPpRpr", "", ""},
+		{"Prp", "", ""},
+		{"PPpRr", "", ""},
+		{"PqpRr", "", ""},
+		{"PpR", "", ""},
 		{"PppRr", "expected the progress of the token 21 once, found it twice", ""},
 		{"PRrp", "expected the progress of request 1 before its response, found it after it on the way down", ""},
 		{"PpRrr", "", "expected one response to tools/call x, whose id is 11, found two"},
@@ -206,6 +211,8 @@ func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 				both[len(both)-1].Frame.Hostile = step == 'H'
 			case 'p':
 				both.add(true, trace.ToClient, progress, 21)
+			case 'q':
+				both.add(true, trace.ToClient, progress, 22)
 			case 'g':
 				both.add(true, trace.ToClient, progress, 21)
 				both[len(both)-1].Front.Stream = "get-1"
@@ -224,6 +231,30 @@ func TestWhatTheClientGetsLateOrTwiceIsNamed(t *testing.T) {
 				require.NotEqual(t, report.Fail, r.Verdict, "%s: %s", c.steps, r.Message)
 			}
 		}
+	}
+}
+
+// Over stdio, the gateway orders what passes to the server; over HTTP, two POSTs may overtake each other.
+func TestTheProgressOfASampleMayBeLateOverHTTP(t *testing.T) {
+	const request = `{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage",` +
+		`"params":{"maxTokens":1,"messages":[],"_meta":{"progressToken":7}}}`
+	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}`
+	const response = `{"jsonrpc":"2.0","id":%s,"result":{"model":"m"}}`
+	for _, c := range []struct {
+		http *trace.HTTP
+		want report.Verdict
+	}{{nil, report.Fail}, {&trace.HTTP{}, report.Pass}} {
+		var both twoLegs
+		both.add(false, trace.ToClient, request, "1")
+		both.add(true, trace.ToClient, request, `"a"`)
+		both.add(true, trace.FromClient, progress)
+		both.add(true, trace.FromClient, response, `"a"`)
+		both.add(false, trace.FromClient, response, "1")
+		both.add(false, trace.FromClient, progress)
+		both[len(both)-1].Frame.HTTP = c.http
+		results := both.judged()
+		i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/progress" })
+		require.Equal(t, c.want, results[i].Verdict, "%+v: %s", c, results[i].Message)
 	}
 }
 

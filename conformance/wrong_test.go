@@ -100,7 +100,7 @@ func decomposedText(r object) {
 	}
 }
 
-// If MCP_CONFORM_MATRIX is "whole", all of them play the whole catalogue.
+// Some of them play the cases of their bug; all play the whole catalogue if MCP_CONFORM_MATRIX is "whole".
 func TestClientsWithUnusualBugsFail(t *testing.T) {
 	legacy := []server.Revision{server.V20251125}
 	const fail, unseen = report.Fail, report.NotObserved

@@ -55,6 +55,7 @@ func (m manyAtOnce) Run() int {
 // Each script shows one use of the command, or one kind of bad use.
 func TestScripts(t *testing.T) { runScripts(t, "script") }
 
+// The long scripts show uses that take seconds each.
 func TestLongScripts(t *testing.T) {
 	if os.Getenv("MCP_CONFORM_MATRIX") != "whole" {
 		t.Skip("needs MCP_CONFORM_MATRIX=whole")

@@ -105,6 +105,8 @@ func TestNoFileOfARunHoldsASecretOfTheEnvironment(t *testing.T) {
 		"run",
 		"-v",
 		"--scenario",
+		"basic",
+		"--scenario",
 		"parallel",
 		"--out",
 		"out",

@@ -25,7 +25,7 @@ var revisions = func() map[string]func() *schemas {
 	return all
 }()
 
-// schemas are those of one revision. Each is compiled at first use: a client that runs for a moment needs few of them.
+// schemas has the schemas of one revision. Each is compiled at first use: a short run needs few of them.
 type schemas struct {
 	address  string
 	defined  map[string]any
@@ -50,7 +50,7 @@ func newSchemas(revision string) *schemas {
 	return all
 }
 
-// named returns the compiled schema, or nil if the revision has none of the name.
+// named returns the compiled schema; nil for a name that the revision does not have.
 func (s *schemas) named(name Name) *jsonschema.Schema {
 	if _, ok := s.defined[string(name)]; !ok {
 		return nil

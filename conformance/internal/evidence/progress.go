@@ -8,6 +8,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
+// MethodProgress is the method of the notification that reports progress.
+const MethodProgress = "notifications/progress"
+
 // ProgressNote is a progress notification of the client.
 type ProgressNote struct {
 	Place
@@ -21,7 +24,7 @@ type ProgressNote struct {
 func (s *Session) Progress() []ProgressNote {
 	var notes []ProgressNote
 	for e, m := range s.FromClient() {
-		if m.Method != "notifications/progress" {
+		if m.Method != MethodProgress {
 			continue
 		}
 		var params jsonvalue.Object

@@ -30,8 +30,8 @@ func whole() bool { return os.Getenv("MCP_CONFORM_MATRIX") == "whole" }
 // expensive are cases that cost twice as much as all others together.
 var expensive = []string{"basic/long", "loop/sixty-four-rounds", "mrtr/for-ever", "consent/fifty"}
 
-// sampled says whether the variation is in a sample: one of three is. Its name decides, so that a new variation changes
-// nothing for others.
+// sampled reports whether a variation is in a sample: one of three is. Its name decides, so a new variation does not
+// change the sample of the others.
 func sampled(v *variations.Variation) bool { return play.Number(v.Name)%3 == 0 }
 
 // The test runs a sample of the variations, each on its own cases in one of its revisions, in turns. If the variable
