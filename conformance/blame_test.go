@@ -78,7 +78,7 @@ func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
 	t.Parallel()
 	for _, revision := range server.DefaultRevisions() {
 		right := suiteOf(t, harness.InProcess(reference.Client(reference.Config{Plain: true})))
-		right.Revisions, right.Only = []server.Revision{revision}, sample("tool-use", "parallel")
+		right.Revisions, right.Only = []server.Revision{revision}, sample("tool-use", "parallel/two-cities")
 		right.Skip = sample(expensive...)
 		want, _, err := right.Run(t.Context())
 		require.NoError(t, err)

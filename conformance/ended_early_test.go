@@ -34,7 +34,7 @@ func endedAt(t *trace.Trace, n int, how trace.Process) *trace.Trace {
 func TestAClientThatTheHarnessEndsEarlyIsNotAccused(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
-	suite.Only = sample("parallel", "cancel", "time", "mrtr")
+	suite.Only = sample("parallel", "time")
 	suite.Skip = sample(expensive...)
 	_, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)

@@ -21,6 +21,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
 )
 
+// other are scenarios that a sample of a host leaves out: it plays them as any client does.
+var other = []string{"balance", "basic", "cancel", "malformed", "provider-errors", "transport"}
+
 // hosted judges a host in process; with a selection, only in the older era.
 func hosted(t *testing.T, run func(context.Context, harness.Env) error, only ...string) (*report.Results,
 	[]*trace.Trace) {
@@ -29,6 +32,8 @@ func hosted(t *testing.T, run func(context.Context, harness.Env) error, only ...
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	if only != nil {
 		suite.Revisions = []server.Revision{server.V20251125}
+	} else {
+		suite.Skip = append(suite.Skip, sample(other...)...)
 	}
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
@@ -49,7 +54,9 @@ func bad(rs *report.Results) []string {
 func TestAHostThatIsRightPassesEveryCheck(t *testing.T) {
 	rs, _ := hosted(t, reference.Host(reference.Config{}))
 	require.Empty(t, bad(rs))
-	require.Greater(t, rs.Summary[report.Pass], 250)
+	if whole() {
+		require.Greater(t, rs.Summary[report.Pass], 250)
+	}
 }
 
 func TestAHostThatIsRightPassesInEveryDialect(t *testing.T) {

@@ -258,7 +258,7 @@ func TestParallelLimitsTheConcurrentSessions(t *testing.T) {
 func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
-	suite.Skip = sample(append(expensive, "loop", "balance", "basic", "malformed")...)
+	suite.Skip = sample(append(expensive, "loop", "balance", "basic", "malformed", "provider-errors", "tool-use")...)
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	var parts []report.Result

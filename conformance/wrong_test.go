@@ -140,6 +140,9 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 			suite := conformance.Suite{Client: harness.InProcess(client), Revisions: c.revisions, Seed: 1,
 				Only: strings.Fields(c.cases), Skip: []string{"basic/long"},
 				Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+			if !whole() {
+				suite.Revisions = legacy
+			}
 			want := maps.Clone(c.want)
 			if whole() {
 				maps.Copy(want, c.also)

@@ -57,10 +57,15 @@ func TestScripts(t *testing.T) { runScripts(t, "script") }
 
 // The long scripts show uses that take seconds each.
 func TestLongScripts(t *testing.T) {
+	needsWhole(t)
+	runScripts(t, "long")
+}
+
+// needsWhole skips a test that takes long, but where the whole matrix is played.
+func needsWhole(t *testing.T) {
 	if os.Getenv("MCP_CONFORM_MATRIX") != "whole" {
 		t.Skip("needs MCP_CONFORM_MATRIX=whole")
 	}
-	runScripts(t, "long")
 }
 
 func runScripts(t *testing.T, folder string) {

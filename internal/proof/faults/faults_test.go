@@ -22,14 +22,18 @@ func run(t *testing.T, seed uint64, n, only int) *faults.Report {
 
 func TestEqualSeedsPlayEqualFaults(t *testing.T) {
 	const seed, one = 3, 2 // the faults of this seed do not depend on the order of concurrent requests
-	some := 2
-	if os.Getenv("MCP_CONFORM_MATRIX") == "whole" {
+	whole := os.Getenv("MCP_CONFORM_MATRIX") == "whole"
+	some := 1
+	if whole {
 		some = 10
 	}
 	first, second := run(t, seed, some, 0), run(t, seed, some, 0)
 	require.Equal(t, first.Text(), second.Text())
 	require.Equal(t, some, first.Count(faults.Named)+first.Count(faults.Missed)+first.Count(faults.Legal)+
 		first.Count(faults.NoEffect)+first.Count(faults.NeverFired))
+	if !whole {
+		return
+	}
 	alone := run(t, seed, some, one)
 	require.Len(t, alone.Faults, 1)
 	require.Equal(t, first.Faults[one-1].Fault.String(), alone.Faults[0].Fault.String())

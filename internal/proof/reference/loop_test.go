@@ -18,6 +18,7 @@ import (
 // Package selftest plays the others.
 func TestTheReferenceWithALoopOfItsOwnPassesEveryCheck(t *testing.T) {
 	suite := conformance.Suite{Seed: 1, Only: []string{"client-loop", "basic", "tool-use", "parallel", "loop"},
+		Skip:   []string{"basic/long", "loop/sixty-four-rounds"}, // as expensive as all other cases together
 		Client: harness.InProcess(reference.Client(reference.Config{Dialect: dialect.Anthropic, Loop: true})),
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	rs, _, err := suite.Run(t.Context())

@@ -71,7 +71,7 @@ func RunConditions(ctx context.Context, o Options) (*Conditions, error) {
 }
 
 // sampledOf is of how many mutants one is in a sample.
-const sampledOf = 16
+const sampledOf = 48
 
 func chosenMutants(o *Options) []mutants.Mutant {
 	return slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool {
