@@ -34,7 +34,7 @@ const (
 )
 
 // others are secrets that have neither a prefix nor a name: the user of an address and its password, curl's user and
-// netrc's password, what follows a scheme, keys of Mailchimp and Telegram, and cookies. The word must be in the text.
+// netrc's password, what follows a scheme, keys of Mailchimp, Azure OpenAI and Telegram, and cookies. The word must be in the text.
 var others = []struct {
 	word string
 	re   *regexp.Regexp
@@ -46,6 +46,7 @@ var others = []struct {
 	{"earer ", regexp.MustCompile(`\b[Bb]earer ([A-Za-z0-9._~+/=-]{10,})`)},
 	{"asic ", regexp.MustCompile(`\b[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`)},
 	{"-us", regexp.MustCompile(`\b([0-9a-f]{32}-us\d{1,2})\b`)},
+	{"JQQJ99", regexp.MustCompile(`\b([A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{10,})\b`)}, // Azure OpenAI
 	{":AA", regexp.MustCompile(`\b(\d{8,10}:AA[A-Za-z0-9_-]{33})\b`)},
 	{"ookie", regexp.MustCompile(`\b(?i:set-)?[Cc]ookie["']?: *["']?[A-Za-z0-9_.-]+=([^;\s"'\\]{10,})`)},
 }
@@ -209,8 +210,9 @@ func isSecret(value string, random bool) bool {
 	return (others > 1 || others == 1 && unicode.IsLower(rune(value[0])) || letters >= 16) && !isPlaceholder(value)
 }
 
-var placeholder = regexp.MustCompile(`(?i)redacted|your|example|placeholder|change_?me|dummy|x{4}|\*{3}|\.\.\.` +
-	`|^[$<{%]|\$\{|^[A-Z][A-Z0-9_]*_[A-Z0-9_]*$|^[a-z_]+(?:\.[a-z_]+)+$`)
+// placeholder recognizes what stands for a secret: words, the name of a variable, and a path of names.
+var placeholder = regexp.MustCompile(`(?i:redacted|your|example|placeholder|change_?me|dummy|x{4})|\*{3}|\.\.\.` +
+	`|^[$<{%]|\$\{|^[A-Z][A-Z0-9_]*_[A-Z0-9_]*$|^(?i:[a-z]+_)+[A-Za-z]*\d{0,3}$|^(?i:[a-z_]+(?:\.[a-z_]+)+)$`)
 
 func isPlaceholder(value string) bool { return value == "" || placeholder.MatchString(value) }
 
