@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -37,18 +38,23 @@ const (
 // netrc's password, what follows a scheme, keys of Mailchimp, Azure OpenAI and Telegram, and cookies. The word must be in the text.
 var others = []struct {
 	word string
-	re   *regexp.Regexp
+	re   func() *regexp.Regexp
 }{
-	{"://", regexp.MustCompile("://[^\\s/:@\"'<>`\\\\]*:([^\\s/@\"'<>`\\\\]+)@")},
-	{"://", regexp.MustCompile(`://([0-9a-f]{32}|[A-Za-z0-9_-]{40,})@`)},
-	{"curl", regexp.MustCompile(`\bcurl\b(?:[^\n]|\\\n){0,300}?\s(?:-u|--user)[ =]?["']?([^\s:"'/]+:[^\s"'\\]{4,})`)},
-	{"login ", regexp.MustCompile(`\blogin\s+\S+\s+password\s+([^\s"'\\]+)`)},
-	{"earer ", regexp.MustCompile(`\b[Bb]earer ([A-Za-z0-9._~+/=-]{10,})`)},
-	{"asic ", regexp.MustCompile(`\b[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`)},
-	{"-us", regexp.MustCompile(`\b([0-9a-f]{32}-us\d{1,2})\b`)},
-	{"JQQJ99", regexp.MustCompile(`\b([A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{10,})\b`)}, // Azure OpenAI
-	{":AA", regexp.MustCompile(`\b(\d{8,10}:AA[A-Za-z0-9_-]{33})\b`)},
-	{"ookie", regexp.MustCompile(`\b(?i:set-)?[Cc]ookie["']?: *["']?[A-Za-z0-9_.-]+=([^;\s"'\\]{10,})`)},
+	{"://", lazily("://[^\\s/:@\"'<>`\\\\]*:([^\\s/@\"'<>`\\\\]+)@")},
+	{"://", lazily(`://([0-9a-f]{32}|[A-Za-z0-9_-]{40,})@`)},
+	{"curl", lazily(`\bcurl\b(?:[^\n]|\\\n){0,300}?\s(?:-u|--user)[ =]?["']?([^\s:"'/]+:[^\s"'\\]{4,})`)},
+	{"login ", lazily(`\blogin\s+\S+\s+password\s+([^\s"'\\]+)`)},
+	{"earer ", lazily(`\b[Bb]earer ([A-Za-z0-9._~+/=-]{10,})`)},
+	{"asic ", lazily(`\b[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`)},
+	{"-us", lazily(`\b([0-9a-f]{32}-us\d{1,2})\b`)},
+	{"JQQJ99", lazily(`\b([A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{10,})\b`)}, // Azure OpenAI
+	{":AA", lazily(`\b(\d{8,10}:AA[A-Za-z0-9_-]{33})\b`)},
+	{"ookie", lazily(`\b(?i:set-)?[Cc]ookie["']?: *["']?[A-Za-z0-9_.-]+=([^;\s"'\\]{10,})`)},
+}
+
+// lazily compiles an expression when it is needed first: a process that looks for no secret compiles none.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // byName adds the values whose names say that they are secrets, and the others.
@@ -72,7 +78,7 @@ func byName(found []Span, text string) []Span {
 		if !strings.Contains(text, o.word) {
 			continue
 		}
-		for _, m := range o.re.FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range o.re().FindAllStringSubmatchIndex(text, -1) {
 			if value := text[m[2]:m[3]]; !isPlaceholder(value) && (i < 4 || looksRandom(value)) {
 				found = append(found, Span{m[2], m[3]})
 			}

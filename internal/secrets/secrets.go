@@ -89,9 +89,10 @@ func findPlain(text string, known []string) []Span {
 
 // byPrefix adds the secrets that begin with a prefix of the table.
 func byPrefix(found []Span, text string) []Span {
+	by := begins()
 	noToken := 0 // the end of a run without a JSON web token; it may be long and full of their beginnings
 	for i := 0; i < len(text); i++ {
-		for _, p := range begins[text[i]] {
+		for _, p := range by[text[i]] {
 			if !strings.HasPrefix(text[i:], p.begin) || i > 0 && isWordByte(text[i-1]) && isWordByte(p.begin[0]) {
 				continue
 			}

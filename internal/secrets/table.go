@@ -3,6 +3,7 @@ package secrets
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // pattern recognizes a secret by its beginning, at the beginning of a word, and what follows.
@@ -77,8 +78,9 @@ var tokenRun = regexp.MustCompile(`^[A-Za-z0-9_-]*`)
 const privateKey = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-"'<\x00]|-[^-"'<\x00])*-----END [A-Z0-9 ]*-----|` +
 	`(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*)`
 
-// begins has the patterns by the first byte of their beginnings.
-var begins = func() (by [256][]pattern) {
+// begins returns the patterns by the first byte of their beginnings.
+var begins = sync.OnceValue(func() *[256][]pattern {
+	by := new([256][]pattern)
 	for _, row := range table {
 		rest := regexp.MustCompile("^(?:" + row.rest + ")")
 		for begin := range strings.FieldsSeq(row.begin) {
@@ -89,4 +91,4 @@ var begins = func() (by [256][]pattern) {
 		}
 	}
 	return by
-}()
+})

@@ -6,14 +6,16 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // modelName matches the model names that Ollama accepts: [[scheme://]host/][namespace/]model[:tag].
-var modelName = regexp.MustCompile(
-	`^(([a-z]+://)?\w[\w.:-]{0,349}/)?(\w[\w-]{0,79}/)?\w[\w.-]{0,79}(:\w[\w.-]{0,79})?$`)
+var modelName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(([a-z]+://)?\w[\w.:-]{0,349}/)?(\w[\w-]{0,79}/)?\w[\w.-]{0,79}(:\w[\w.-]{0,79})?$`)
+})
 
 // Check refuses what Ollama refuses in a readable request: see the package comment. It has no history rules. The words
 // are those of Ollama's source: server/routes.go, api/types.go (FromMap) and llm/server.go.
@@ -23,7 +25,7 @@ func (chat) Check(req *dialect.Request) *dialect.Error {
 		return refused
 	}
 	switch {
-	case !modelName.MatchString(q.Model):
+	case !modelName().MatchString(q.Model):
 		return refuse(noModel)
 	case q.TopLogprobs < 0 || q.TopLogprobs > 20:
 		return refuse("top_logprobs must be between 0 and 20")

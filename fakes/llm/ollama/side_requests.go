@@ -62,7 +62,7 @@ func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	if wanted.Model == "" {
 		wanted.Model = wanted.Name
 	}
-	if !modelName.MatchString(wanted.Model) {
+	if !modelName().MatchString(wanted.Model) {
 		return c.EncodeError(refuse(noModel))
 	}
 	info := map[string]any{"general.architecture": family, family + ".context_length": 131072}
@@ -85,7 +85,7 @@ func (c chat) embed(r *http.Request, body []byte) dialect.Answer {
 	var texts []string
 	text, isText := jsonvalue.TextOf(q.Input)
 	switch {
-	case !modelName.MatchString(q.Model):
+	case !modelName().MatchString(q.Model):
 		return c.EncodeError(refuse(noModel))
 	case size < 0 || size > most:
 		return c.EncodeError(refuse("dimensions is %d: set one from 1 to %d"+dialect.OwnWords, size, most))
