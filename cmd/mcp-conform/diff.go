@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/report/compare"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 type diffCommand struct {
@@ -55,7 +56,7 @@ func comparedRun(path string) (compare.Run, error) {
 	switch {
 	case isFolder(path) && !errors.Is(err, fs.ErrNotExist):
 		return compare.Run{}, err
-	case !isFolder(path) && wrong != nil:
+	case !isFolder(path) && errors.Is(wrong, trace.ErrNotTrace):
 		return compare.Run{}, fmt.Errorf("expected results or a trace: %w; %w", err, wrong)
 	case wrong != nil:
 		return compare.Run{}, wrong

@@ -8,6 +8,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // JSON encodes the results as one JSON document with a newline at its end. It writes no null for a list, and counts
@@ -40,7 +42,7 @@ func ReadJSON(raw []byte) (*Results, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("invalid results: %w", err)
+		return nil, fmt.Errorf("invalid results: %w", jsonvalue.Plain(err))
 	}
 	return &rs, nil
 }

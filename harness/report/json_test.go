@@ -72,11 +72,11 @@ func TestInvalidResultsAreRefused(t *testing.T) {
 		"unexpected EOF":                         valid[:len(valid)/2],
 		"results is missing or null":             "null",
 		"unexpected text after the document":     valid + valid,
-		`unknown field "version"`:                `{"version":"2.1.0"}`,
+		`unknown member "version"`:               `{"version":"2.1.0"}`,
 		`results[0].verdict: expected one of `:   change(`"verdict": "pass"`, `"verdict": "passed"`),
 		`results[1].level: expected one of `:     change(`"level": "ADVICE"`, `"level": "advice"`),
 		"results[0].evidence is missing or null": change(`"evidence": []`, `"evidence": null`),
-		`unknown field "frames"`:                 change(`"evidence": []`, `"frames": []`),
+		`unknown member "frames"`:                change(`"evidence": []`, `"frames": []`),
 		"summary: expected map[":                 change(`"pass": 1`, `"pass": 2`),
 	} {
 		_, err := report.ReadJSON([]byte(doc))

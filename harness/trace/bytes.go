@@ -45,7 +45,7 @@ func (b *Bytes) UnmarshalJSON(data []byte) error {
 		err = errors.New("base64 is missing")
 	}
 	if err != nil {
-		return fmt.Errorf(`expected a payload as a string or {"base64": "…"}: %w`, err)
+		return fmt.Errorf(`expected a payload as a string or {"base64": "…"}: %w`, jsonvalue.Plain(err))
 	}
 	*b = nilIfEmpty(*encoded.Base64)
 	return nil

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
 
 // Version is the version of the file format. [Read] refuses every other version.
@@ -15,6 +17,9 @@ const Version = 1
 
 // ErrTruncated says that a file ends before its footer. A part of a run must never pass for a shorter run.
 var ErrTruncated = errors.New("trace is truncated: the footer is missing")
+
+// ErrNotTrace says that the first line of a file is not that of a trace.
+var ErrNotTrace = errors.New("not a trace")
 
 // A trace file is NDJSON: the header's line, a line for each event, the footer's line.
 type headerLine struct {
@@ -129,10 +134,10 @@ func jsonPrefix(line []byte) bool {
 func (t *Trace) readHeader(line []byte) error {
 	var first headerLine
 	if err := json.Unmarshal(line, &first); err != nil {
-		return fmt.Errorf("not a trace: %w", err)
+		return fmt.Errorf("%w: %w", ErrNotTrace, jsonvalue.Plain(err))
 	}
 	if first.Trace == nil || first.Header == nil {
-		return errors.New(`not a trace: expected {"mcpConformTrace":…,"header":{…}}`)
+		return fmt.Errorf(`%w: expected {"mcpConformTrace":…,"header":{…}}`, ErrNotTrace)
 	}
 	if *first.Trace != Version {
 		return fmt.Errorf("format version %d, but this program reads version %d", *first.Trace, Version)
@@ -151,7 +156,7 @@ func (t *Trace) readLine(line []byte, events int) (ended bool, err error) {
 	if bytes.HasPrefix(line, []byte(`{"footer":`)) {
 		var last footerLine
 		if err := json.Unmarshal(line, &last); err != nil {
-			return false, fmt.Errorf("invalid footer: %w", err)
+			return false, fmt.Errorf("invalid footer: %w", jsonvalue.Plain(err))
 		}
 		if last.Footer == nil {
 			return false, errors.New("the footer is null")
@@ -165,7 +170,7 @@ func (t *Trace) readLine(line []byte, events int) (ended bool, err error) {
 	}
 	var e Event
 	if err := json.Unmarshal(line, &e); err != nil {
-		return false, fmt.Errorf("invalid event: %w", err)
+		return false, fmt.Errorf("invalid event: %w", jsonvalue.Plain(err))
 	}
 	if n := e.payloads(); n != 1 {
 		return false, fmt.Errorf("expected an event with 1 payload, found %d", n)

@@ -187,8 +187,8 @@ func TestTheErrorForAnInvalidFileNamesTheLine(t *testing.T) {
 			`:1: invalid conversation: expected "mcp-conform": "conversation", found "outcome"`},
 		{head + "\"version\":2}",
 			":1: invalid conversation: expected version 1, found 2: use the mcp-conform that wrote it"},
-		{head + "\"steps\":[],\n\"tool\":1}", `:3: invalid conversation: unknown field "tool"`},
-		{head + "\"steps\":[],\n\"from\":1}", `:3: invalid conversation: from: expected string, found number`},
+		{head + "\"steps\":[],\n\"tool\":1}", `:3: invalid conversation: unknown member "tool"`},
+		{head + "\"steps\":[],\n\"from\":1}", `:3: invalid conversation: from: expected a string, found a number`},
 		{head + "\"revision\":\"x\"}\nx", ":2: invalid conversation: unexpected text after its end"},
 		{head + "\"steps\":[]}", ":1: invalid conversation: revision: missing"},
 	} {

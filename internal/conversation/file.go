@@ -153,10 +153,9 @@ func decodeStrict(raw []byte, v any) error {
 	case errors.As(err, &syntax):
 		at = syntax.Offset
 	case errors.As(err, &wrong):
-		at, err = wrong.Offset, fmt.Errorf("%s: expected %s, found %s", strings.TrimPrefix(wrong.Field, "Conversation."),
-			wrong.Type, wrong.Value)
+		at, err = wrong.Offset, jsonvalue.Plain(err)
 	default: // an unknown member, wherever it is
-		err = errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		err = jsonvalue.Plain(err)
 		if i := bytes.Index(raw, []byte(unknownMember(err.Error()))); i >= 0 {
 			at = int64(i)
 		}
@@ -164,4 +163,4 @@ func decodeStrict(raw []byte, v any) error {
 	return &lineError{1 + bytes.Count(raw[:min(at, int64(len(raw)))], []byte("\n")), err}
 }
 
-func unknownMember(text string) string { return strings.TrimPrefix(text, "unknown field ") }
+func unknownMember(text string) string { return strings.TrimPrefix(text, "unknown member ") }

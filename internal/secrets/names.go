@@ -35,7 +35,8 @@ const (
 )
 
 // others are secrets that have neither a prefix nor a name: the user of an address and its password, curl's user and
-// netrc's password, what follows a scheme, keys of Mailchimp, Azure OpenAI and Telegram, and cookies. The word must be in the text.
+// netrc's password, what follows a scheme, keys of Mailchimp, Azure OpenAI and Telegram, and cookies. The word must be
+// in the text.
 var others = []struct {
 	word string
 	re   func() *regexp.Regexp

@@ -21,8 +21,8 @@ var table = []struct{ rest, begin string }{
 		"pscale_tkn_ pscale_oauth_ pscale_pw_ CLOJARS_ ops_eyJ fo1_ fm1a_ fm1r_ fm2_ pk-lf- sk-lf- dp.pt. dp.st. " +
 		"lin_oauth_ figd_ whsec_ nvapi- pcsk_ HRKU- sgp_ tgp_v1_ AQ.Ab8R sb_secret_ bb_live_ CFPAT- tskey- sl.u. dckr_pat_ " +
 		"dckr_oat_ CCIPAT_ atlasv1."},
-	{`[A-Za-z0-9]{24,}`, "vercel_ vck_ vcp_ vci_ vca_ vcr_ jina_ fc- api_org_ secret_ ntn_ csk- phx_ phc_ e2b_ key_ cfut_ cfat_ " +
-		"rnd_ rpa_ napi_ nfp_ opk_ dtn_ aio_ apify_api_ esecret_ bkua_ hf_oauth_ AKCp ek_ sk_"},
+	{`[A-Za-z0-9]{24,}`, "vercel_ vck_ vcp_ vci_ vca_ vcr_ jina_ fc- api_org_ secret_ ntn_ csk- phx_ phc_ e2b_ key_ " +
+		"cfut_ cfat_ rnd_ rpa_ napi_ nfp_ opk_ dtn_ aio_ apify_api_ esecret_ bkua_ hf_oauth_ AKCp ek_ sk_"},
 	{`[A-Za-z0-9_-]{30,}`, "AIza"}, // Google
 	{`[A-Za-z0-9+/=_-]{60,}`, "ABSK bedrock-api-key-"},
 	{`[_-][A-Za-z0-9]{16,}`, "gsk hf ghp gho ghu ghs ghr glc glsa"},
@@ -50,8 +50,9 @@ var table = []struct{ rest, begin string }{
 	{`[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, "SG."},
 	{`1[A-Z0-9]{50,}`, "AGE-SECRET-KEY-"},
 	// Atlassian, New Relic, OpenShift, Flutterwave, GitLab, Dynatrace, Plaid, Harness, Yandex, EasyPost
-	{`[A-Za-z0-9_=.-]{20,}`, "ATATT3 ATCTT3 ATBB NRAK- NRII- NRJS- sha256~ FLWPUBK_TEST- FLWSECK_TEST- glffct- GR1348941 dt0c01. " +
-		"dnkey- access-sandbox- access-production- access-development- EZAK EZTK AQVN s-s4t2ud- s-s4t2af- ZXlK eyJrIjoi t1.9eu snyk_uat."},
+	{`[A-Za-z0-9_=.-]{20,}`, "ATATT3 ATCTT3 ATBB NRAK- NRII- NRJS- sha256~ FLWPUBK_TEST- FLWSECK_TEST- glffct- GR1348941 " +
+		"dt0c01. dnkey- access-sandbox- access-production- access-development- EZAK EZTK AQVN s-s4t2ud- s-s4t2af- " +
+		"ZXlK eyJrIjoi t1.9eu snyk_uat."},
 	{`(?:pub_)?[0-9a-f]{31,}`, "live_ test_"}, // Lob
 	{`[0-9a-zA-Z]{40}`, "sqa_ squ_ sqp_"},
 	{`[A-Za-z0-9]{14}\.[0-9a-f]{64}`, "pat"},                                                  // Airtable
