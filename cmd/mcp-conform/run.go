@@ -87,7 +87,7 @@ func (c *runCommand) sayWhatIsPlayed(s streams) {
 
 // softMemory is how much memory a run takes before it looks for garbage more often: a run shares its machine with the
 // client. GOMEMLIMIT replaces it.
-const softMemory = 192 << 20
+const softMemory = 212 << 20
 
 // collectSeldom trades memory for time: a run has softMemory, and the built-in client ends soon. GOGC replaces it.
 func collectSeldom() {
