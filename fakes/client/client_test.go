@@ -2,11 +2,13 @@ package client_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"sync"
 	"testing"
 
@@ -253,6 +255,33 @@ func TestAConnectionThatEndsAtTheQuestionIsAnError(t *testing.T) {
 	}()
 	_, err := client.Connect(t.Context(), client.Options{Conn: ours, Sampling: paris})
 	require.EqualError(t, err, "the server ended the connection")
+}
+
+// A server whose message does not end takes no more memory than the longest message.
+func TestAMessageThatDoesNotEndIsAnError(t *testing.T) {
+	const want = "the server sent a message of more than 64 MB"
+	spaces := bytes.Repeat([]byte(" "), 1<<20)
+	ours, its := net.Pipe()
+	go func() {
+		_, _ = bufio.NewReader(its).ReadString('\n')
+		for {
+			if _, err := its.Write(spaces); err != nil {
+				return
+			}
+		}
+	}()
+	_, err := client.Connect(t.Context(), client.Options{Conn: ours, Sampling: paris})
+	require.EqualError(t, err, want)
+	require.NoError(t, its.Close())
+
+	_, err = client.Connect(t.Context(), client.Options{Sampling: paris,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			for range 65 {
+				_, _ = w.Write(spaces)
+			}
+		})})
+	require.ErrorContains(t, err, want)
 }
 
 func TestALaunchedServerIsRestarted(t *testing.T) {

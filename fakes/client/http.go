@@ -76,9 +76,12 @@ func (c *Client) messages(resp *http.Response, at *sse.Reader, take func(*messag
 		}
 		return invalid
 	}
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxMessage+1))
+	switch {
+	case err != nil:
 		return err
+	case len(raw) > maxMessage:
+		return errTooLong
 	}
 	one(raw)
 	return invalid

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
 // JSON-RPC error codes.
@@ -20,6 +22,12 @@ const (
 
 // Error is a JSON-RPC error: from the server, or for the server if a [Handler] returns it.
 type Error = server.RPCError
+
+// maxMessage is the most that a message of the server has, in bytes.
+const maxMessage = sse.MaxEvent
+
+// errTooLong means that the server sent more than [maxMessage] without an end.
+var errTooLong = errors.New("the server sent a message of more than 64 MB")
 
 // message is a JSON-RPC message. Ids stay as they were written.
 type message struct {

@@ -52,7 +52,7 @@ func (c *Client) openSession(free bool, after *stateless) (wire, error) {
 	}
 	if err := s.initialize(); err != nil {
 		if s.pipe != nil {
-			err = errors.Join(err, s.pipe.close())
+			err = errors.Join(err, s.pipe.shut()) // err says why it ended
 		}
 		return nil, err
 	}

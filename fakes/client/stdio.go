@@ -45,8 +45,12 @@ func (c *Client) openPipe(take taker) (*pipe, error) {
 func (p *pipe) read() {
 	lines := bufio.NewReader(p.stream)
 	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
+		line, err := readLine(lines)
+		switch {
+		case errors.Is(err, errTooLong):
+			p.end(err)
+			return
+		case err != nil:
 			p.end(errServerEnded)
 			return
 		}
@@ -57,6 +61,21 @@ func (p *pipe) read() {
 		}
 		for i := range several {
 			p.deliver(&several[i])
+		}
+	}
+}
+
+// readLine reads a line with its end.
+func readLine(lines *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := lines.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxMessage:
+			return nil, errTooLong
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
 		}
 	}
 }
@@ -148,8 +167,11 @@ func (p *pipe) send(m map[string]any) error {
 
 // close ends the server's input and waits for its end and for running answers. Its error is that of an end that came
 // before.
-func (p *pipe) close() error {
-	err := errors.Join(p.why(), p.stream.Close())
+func (p *pipe) close() error { return errors.Join(p.why(), p.shut()) }
+
+// shut is close without the error of an end that came before.
+func (p *pipe) shut() error {
+	err := p.stream.Close()
 	p.running.Wait()
 	return err
 }

@@ -12,6 +12,12 @@ import (
 	"time"
 )
 
+// MaxEvent is the most that an event or a line has, in bytes: a sender that never ends one must not take all memory.
+const MaxEvent = 64 << 20
+
+// ErrTooLong says that an event or a line is longer than [MaxEvent].
+var ErrTooLong = errors.New("an event of more than 64 MB")
+
 // Reader reads one event stream, which may continue in another body after a disconnect. The zero value starts at the
 // beginning.
 type Reader struct {
@@ -22,7 +28,7 @@ type Reader struct {
 }
 
 // Events calls take with the data of each event, until take returns false or the body ends. An event that the end
-// cuts off does not count.
+// cuts off does not count. The error is that of the body, or [ErrTooLong].
 func Events(body io.Reader, take func(data []byte) bool) error {
 	return new(Reader).Events(body, take)
 }
@@ -57,6 +63,9 @@ func (r *Reader) Events(body io.Reader, take func(data []byte) bool) error {
 		case "data":
 			if data != nil {
 				data = append(data, '\n')
+			}
+			if len(data)+len(value) > MaxEvent {
+				return ErrTooLong
 			}
 			data = append(slices.Grow(data, max(len(value), 1)), value...) // empty data is not nil
 		case "id":
@@ -99,6 +108,9 @@ func (l *lineReader) next() ([]byte, error) {
 			end = bytes.IndexByte(here, '\r')
 		}
 		if end < 0 {
+			if len(l.line)+len(here) > MaxEvent {
+				return nil, ErrTooLong
+			}
 			l.line = append(l.line, here...)
 			_, _ = l.r.Discard(len(here))
 			continue

@@ -89,3 +89,22 @@ func FuzzEventStreams(f *testing.F) {
 		}
 	})
 }
+
+// endless is a stream that goes on for ever with the same piece.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(e) <= len(p) {
+		n += copy(p[n:], e)
+	}
+	return n, nil
+}
+
+func TestAnEventThatDoesNotEndIsAnError(t *testing.T) {
+	never := func([]byte) bool { t.Error("found an event"); return false }
+	for _, piece := range []endless{"x", "data: 0123456789012345678901234567890123456789\n"} {
+		begun := io.MultiReader(strings.NewReader("data: a"), piece)
+		require.ErrorIs(t, Events(begun, never), ErrTooLong, "%q", piece)
+	}
+}
