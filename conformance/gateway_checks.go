@@ -38,6 +38,10 @@ func GatewayChecks() []Check {
 		{ID: gatewayDelivered, Rule: "The client receives each sampling request and each response once",
 			Cause: "a resumed or second stream gets the messages of the first one again",
 			Fix:   "Send a message on one stream only, the one of the call that it belongs to."},
+		{ID: gatewayWritten, Rule: "A gateway that its client launches writes only messages to its standard output",
+			Cause: "the gateway, or a program that it starts, writes its log to standard output",
+			Fix: "Write the log to standard error, and give what the gateway starts another standard output (transports: " +
+				"the server MUST NOT write anything to its stdout that is not a valid MCP message)."},
 		{ID: gatewayStreams,
 			Rule:  "A sampling request reaches the client on the stream on which it waits for the response to its call",
 			Cause: "the gateway sends the server's requests on the GET stream, or on the stream of the latest call",

@@ -48,15 +48,23 @@ func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 		if f == nil || len(f.Raw) == 0 || f.Lost || f.Resent || f.Partial {
 			continue
 		}
-		raws := []json.RawMessage{json.RawMessage(f.Raw)}
-		if bytes.HasPrefix(bytes.TrimSpace(f.Raw), []byte("[")) && json.Unmarshal(f.Raw, &raws) != nil {
-			continue
-		}
-		for _, raw := range raws {
+		for _, raw := range messagesIn(f.Raw) {
 			l.add(legMessage{trace.ReadMessage(raw), f, t.Events[i].Ref(), i}, open, answered)
 		}
 	}
 	return l
+}
+
+// messagesIn returns the messages of a text: one, those of a batch, or none of an invalid batch.
+func messagesIn(text []byte) []json.RawMessage {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		return []json.RawMessage{text}
+	}
+	var all []json.RawMessage // not that of the text, whose bytes decoding would change
+	if json.Unmarshal(text, &all) != nil {
+		return nil
+	}
+	return all
 }
 
 // add adds a message. A response belongs to the latest open request with its id: there may be several (see [settle]).

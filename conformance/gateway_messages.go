@@ -23,6 +23,7 @@ const (
 	gatewayCancels   = "cancels"
 	gatewayProgress  = "progress"
 	gatewayDelivered = "delivered-once"
+	gatewayWritten   = "only-messages"
 )
 
 // Directions of a message, for verdicts.
@@ -49,6 +50,7 @@ var legChecks = []struct {
 	{gatewayCancels, "cancels pass, with the id of their request", judgeCancels},
 	{gatewayProgress, "progress notifications pass, with the token of their request", judgeProgress},
 	{gatewayDelivered, "sampling requests are delivered once", judgeDelivered},
+	{gatewayWritten, "the gateway's standard output has only messages", judgeWritten},
 	{gatewayStreams, "sampling requests reach the client on the stream of their call", judgeStreams},
 }
 

@@ -52,6 +52,8 @@ func myGateway() error {
 		down = func(line []byte) []byte {
 			return bytes.ReplaceAll(line, []byte(`"name":"gateway-reach"`), []byte(`"name":"invoke_tool"`))
 		}
+	case "logs":
+		fmt.Println("INFO started")
 	case "exits":
 		fmt.Fprintln(os.Stderr, "no such setting")
 		os.Exit(3)
