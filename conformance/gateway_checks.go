@@ -38,6 +38,11 @@ func GatewayChecks() []Check {
 		{ID: gatewayDelivered, Rule: "The client receives each sampling request and each response once",
 			Cause: "a resumed or second stream gets the messages of the first one again",
 			Fix:   "Send a message on one stream only, the one of the call that it belongs to."},
+		{ID: gatewayValid, Rule: "The messages that the gateway gives its client are valid",
+			Cause: "the gateway writes members that have no value as null, or leaves out members of results that it builds " +
+				"itself",
+			Fix: "Pass messages on as JSON. Leave out error beside a result, and validate what the gateway writes itself " +
+				"against the schema of the revision."},
 		{ID: gatewayWritten, Rule: "A gateway that its client launches writes only messages to its standard output",
 			Cause: "the gateway, or a program that it starts, writes its log to standard output",
 			Fix: "Write the log to standard error, and give what the gateway starts another standard output (transports: " +

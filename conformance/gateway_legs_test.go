@@ -176,7 +176,7 @@ func TestACorrectGatewayPasses(t *testing.T) {
 					if meta == nil {
 						meta = map[string]any{}
 					}
-					meta["io.modelcontextprotocol/serverInfo"] = map[string]any{"name": "gateway"}
+					meta["io.modelcontextprotocol/serverInfo"] = map[string]any{"name": "gateway", "version": "1"}
 					o["_meta"] = meta
 				}
 			}

@@ -24,6 +24,7 @@ const (
 	gatewayProgress  = "progress"
 	gatewayDelivered = "delivered-once"
 	gatewayWritten   = "only-messages"
+	gatewayValid     = "valid-messages"
 )
 
 // Directions of a message, for verdicts.
@@ -50,6 +51,7 @@ var legChecks = []struct {
 	{gatewayCancels, "cancels pass, with the id of their request", judgeCancels},
 	{gatewayProgress, "progress notifications pass, with the token of their request", judgeProgress},
 	{gatewayDelivered, "sampling requests are delivered once", judgeDelivered},
+	{gatewayValid, "messages for the client are valid", judgeValid},
 	{gatewayWritten, "the gateway's standard output has only messages", judgeWritten},
 	{gatewayStreams, "sampling requests reach the client on the stream of their call", judgeStreams},
 }

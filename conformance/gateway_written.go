@@ -36,13 +36,13 @@ func judgeWritten(_ *legs, j *legJudge) {
 		if !ofServer[string(line)] && !isMessage(line) {
 			shown := shownValue(string(line))
 			text := "expected only messages on the gateway's standard output, found the line " + shown
-			j.add(&finding{"a line of its own", text, []report.Evidence{{Label: "client received", Case: e.Case, Seq: e.Seq,
-				Text: shown}}})
+			j.add(&finding{"a line of its own", text,
+				[]report.Evidence{{Label: "client received", Case: e.Case, Seq: e.Seq, Text: shown}}})
 		}
 	}
 }
 
-// wroteLine reports whether a frame of the front leg is a line of the gateway. A frame of HTTP has a status or a stream.
+// wroteLine reports whether a frame of the front leg is a line of the gateway. One of HTTP has a status or a stream.
 func wroteLine(f *trace.Frame) bool {
 	return f != nil && f.Dir == trace.ToClient && f.HTTP == nil && f.Stream == ""
 }
