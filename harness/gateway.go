@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -172,8 +173,23 @@ func (r *Runner) Reach(ctx context.Context) error {
 	if why == "" {
 		why = "the call of a tool did not reach the server" + notOffered(t)
 	}
-	return &ReachError{Revision: r.Revision, Why: why, Spoken: spoken(t),
+	return &ReachError{Revision: r.Revision, Why: why + oddLine(t), Spoken: spoken(t),
 		Output: strings.TrimSpace(s.ended.Stdout + "\n" + s.ended.Stderr)}
+}
+
+// oddLine shows the first line of the gateway's standard output that is not a message; "" for none.
+func oddLine(t *trace.Trace) string {
+	for i := range t.Events {
+		f := t.Events[i].Front
+		if f == nil || f.Dir != trace.ToClient || f.HTTP != nil || f.Stream != "" {
+			continue
+		}
+		line := bytes.TrimSpace(f.Raw)
+		if len(line) > 0 && !(line[0] == '{' && json.Valid(line)) {
+			return fmt.Sprintf("; its standard output has a line that is not a message: %q", line[:min(len(line), 80)])
+		}
+	}
+	return ""
 }
 
 // notOffered says which tools the gateway offers, if the case's is not among them; else "".

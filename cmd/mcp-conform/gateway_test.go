@@ -52,6 +52,12 @@ func myGateway() error {
 		down = func(line []byte) []byte {
 			return bytes.ReplaceAll(line, []byte(`"name":"gateway-reach"`), []byte(`"name":"invoke_tool"`))
 		}
+	case "indents":
+		down = func(line []byte) []byte {
+			var indented bytes.Buffer
+			_ = json.Indent(&indented, line, "", "  ") // it is JSON
+			return indented.Bytes()
+		}
 	case "logs":
 		fmt.Println("INFO started")
 	case "exits":
