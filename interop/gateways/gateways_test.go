@@ -38,11 +38,11 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 		recipe, programs string
 		want             map[string]counts
 	}{
-		{"mcp-remote", npm, map[string]counts{"mcp-remote": {1, 39}}},
-		{"supergateway", npm, map[string]counts{"stdio-to-http": {7, 16}, "http-to-stdio": {3, 78}}},
-		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 25}}},
-		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {4, 12}, "http-to-stdio": {3, 11}}},
-		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 71}}},
+		{"mcp-remote", npm, map[string]counts{"mcp-remote": {1, 41}}},
+		{"supergateway", npm, map[string]counts{"stdio-to-http": {7, 18}, "http-to-stdio": {3, 80}}},
+		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 27}}},
+		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {4, 14}, "http-to-stdio": {3, 12}}},
+		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 73}}},
 	} {
 		t.Run(c.recipe, func(t *testing.T) {
 			need.Program(t, "node", "install Node.js 20 or later")
