@@ -51,8 +51,8 @@ var table = []struct{ rest, begin string }{
 	{`1[A-Z0-9]{50,}`, "AGE-SECRET-KEY-"},
 	// Atlassian, New Relic, OpenShift, Flutterwave, GitLab, Dynatrace, Plaid, Harness, Yandex, EasyPost
 	{`[A-Za-z0-9_=.-]{20,}`, "ATATT3 ATCTT3 ATBB NRAK- NRII- NRJS- sha256~ FLWPUBK_TEST- FLWSECK_TEST- glffct- " +
-		"GR1348941 dt0c01. dnkey- access-sandbox- access-production- access-development- EZAK EZTK AQVN s-s4t2ud- s-s4t2af- " +
-		"ZXlK eyJrIjoi t1.9eu snyk_uat."},
+		"GR1348941 dt0c01. dnkey- access-sandbox- access-production- access-development- EZAK EZTK AQVN s-s4t2ud- " +
+		"s-s4t2af- ZXlK eyJrIjoi t1.9eu snyk_uat."},
 	{`(?:pub_)?[0-9a-f]{31,}`, "live_ test_"}, // Lob
 	{`[0-9a-zA-Z]{40}`, "sqa_ squ_ sqp_"},
 	{`[A-Za-z0-9]{14}\.[0-9a-f]{64}`, "pat"},                                                  // Airtable
