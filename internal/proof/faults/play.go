@@ -150,7 +150,7 @@ func (p *player) playFault(ctx context.Context, played *Played) (*report.Results
 		mu.Lock()
 		defer mu.Unlock()
 		if played.Fired++; p.Only > 0 && len(played.Changes) < shownChanges {
-			played.Changes = append(played.Changes, show(before)+" → "+show(after))
+			played.Changes = append(played.Changes, show(before, after))
 		}
 	}
 	suite := f.Setting.suite(mutants.Client(f.Setting.config(), f.edits(note), f.when, nil))
@@ -180,17 +180,34 @@ func (p *player) playRight(ctx context.Context, played *Played, did map[string]i
 	return right, should, nil
 }
 
-// show writes a value for the reader.
-func show(v any) string {
+// show writes what a fault changed for the reader. Long values begin shortly before their first difference.
+func show(before, after any) string {
+	a, b := []rune(asText(before)), []rune(asText(after))
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	return part(a, same) + " → " + part(b, same)
+}
+
+func asText(v any) string {
 	if v == (gone{}) {
 		return "(nothing)"
 	}
-	const most = 100
-	s := []rune(string(jsonvalue.Marshal(v)))
-	if len(s) > most {
-		return string(s[:most]) + "…"
+	return string(jsonvalue.Marshal(v))
+}
+
+// part is a text from shortly before a place, if it is long.
+func part(text []rune, place int) string {
+	const most, ahead = 100, 40
+	begin, end := "", ""
+	if len(text) > most && place > ahead {
+		begin, text = "…", text[place-ahead:]
 	}
-	return string(s)
+	if len(text) > most {
+		text, end = text[:most], "…"
+	}
+	return begin + string(text) + end
 }
 
 // traffic is the least and the most of each message in several runs.
