@@ -82,6 +82,7 @@ var changes = []change{
 		"progress"},
 	{`notifications/progress`, ``, noValue, "progress"},
 	{`tools/call|prompts/get|resources/read`, `params\._meta`, noValue, "optional-members"},
+	{`tools/call|prompts/get|resources/read|` + retry, `params\._meta`, "the one before", "progress"}, // another token
 	{`notifications/progress`, `params\.progress`, otherNumber, "progress"},
 	{`notifications/progress`, `params\.(total|message)`, noValue, "progress"},
 	{`notifications/progress`, `params\.(total|message)`, anyOther + "|empty", "progress"},
