@@ -28,11 +28,11 @@ var table = []struct{ rest, begin string }{
 	{`[_-][A-Za-z0-9]{16,}`, "gsk hf ghp gho ghu ghs ghr glc glsa"},
 	{`[A-Za-z0-9_]{16,}`, "github_pat_"},
 	{`[A-Za-z0-9]{16,}`, "xai- pplx- npm_ r8_ lin_api_ rdme_ rubygems_ sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ " +
-		"rk_prod_ org- proj_ p8e- pnu_ pul- sntryu_ sm_aat_ sm_pat_ sm_sat_ ico- fio-u- sbp_ tfp_ fw_"},
+		"rk_prod_ org- proj_ p8e- pnu_ pul- sntryu_ sm_aat_ sm_pat_ sm_sat_ ico- fio-u- sbp_ tfp_"},
 	{`[A-Za-z0-9]{8}_[A-Za-z0-9]{24}`, "re_"}, // Resend
 	{`[A-Za-z0-9]{40,}`, "sess- ste- m0- llx-"},
 	{`[A-Za-z0-9]{16,}/[0-9a-f]{32,}`, "bce-v3/ALTAK-"},                     // Baidu
-	{`[A-Za-z0-9_-]{56,}`, "EAA"},                                           // Facebook, Square
+	{`[A-Z][A-Za-z0-9_-]{56,}`, "EAA"},                                      // Facebook, Square
 	{`[A-Za-z0-9]{32}\b`, "AKID"},                                           // Tencent
 	{`[A-Za-z0-9_-]{28}\b`, "BSA"},                                          // Brave
 	{`[a-z0-9]{43}\b`, "oy2"},                                               // NuGet
@@ -41,7 +41,7 @@ var table = []struct{ rest, begin string }{
 	{`eyJ1Ijoi[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{16,}`, "sk."},                   // Mapbox
 	{`[A-Za-z0-9]{20,}(?:%3D|=)[A-Za-z0-9]{40,}`, "AAAAAAAAAAAAAAAAAAAA"},   // X
 	{`[A-Za-z0-9_-]{16,}`, "tvly- sntrys_ shippo_live_ shippo_test_ duffel_live_ duffel_test_ FLWSECK_TEST- xkeysib-"},
-	{`[A-Za-z0-9]{20,}`, "user-"}, // OpenAI's errors name organisations, projects and users
+	{`[A-Za-z0-9]{20,}`, "user- fw_"}, // OpenAI's errors name organisations, projects and users; Fireworks
 	{`[0-9a-f]{32}(?:-\d)?\b`, "dapi"},
 	{`[0-9a-fA-F]{32}\b`, "SK AC shpat_ shpca_ shppa_ shpss_"}, // Twilio, Shopify
 	{`[0-9a-f]{32,}`, "dop_v1_ doo_v1_ dor_v1_"},
