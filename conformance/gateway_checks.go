@@ -43,7 +43,7 @@ func GatewayChecks() []Check {
 				"itself",
 			Fix: "Pass messages on as JSON. Leave out error beside a result, and validate what the gateway writes itself " +
 				"against the schema of the revision."},
-		{ID: gatewayWritten, Rule: "A gateway that its client launches writes only messages to its standard output",
+		{ID: gatewayWritten, Rule: "A gateway writes only messages to its standard output, and into its events",
 			Cause: "the gateway, or a program that it starts, writes its log to standard output",
 			Fix: "Write the log to standard error, and give what the gateway starts another standard output (transports: " +
 				"the server MUST NOT write anything to its stdout that is not a valid MCP message)."},

@@ -45,7 +45,7 @@ func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 	open, answered := map[string][]*legRequest{}, map[string]*legRequest{}
 	for i := range t.Events {
 		f := pick(&t.Events[i])
-		if f == nil || len(f.Raw) == 0 || f.Lost || f.Resent || f.Partial {
+		if f == nil || len(f.Raw) == 0 || f.Lost || f.Resent || f.Partial || f.Type != "" {
 			continue
 		}
 		for _, raw := range messagesIn(f.Raw) {

@@ -52,7 +52,7 @@ var legChecks = []struct {
 	{gatewayProgress, "progress notifications pass, with the token of their request", judgeProgress},
 	{gatewayDelivered, "sampling requests are delivered once", judgeDelivered},
 	{gatewayValid, "messages for the client are valid", judgeValid},
-	{gatewayWritten, "the gateway's standard output has only messages", judgeWritten},
+	{gatewayWritten, "the gateway's standard output and events have only messages", judgeWritten},
 	{gatewayStreams, "sampling requests reach the client on the stream of their call", judgeStreams},
 }
 

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +42,15 @@ func judgeValid(l *legs, j *legJudge) {
 				ofServer[kindOfFault(wrong)] = true
 			}
 		})
+	for i := range j.trace.Events {
+		e := &j.trace.Events[i]
+		if f := e.Front; f != nil && f.Type != "" && isMessage(bytes.TrimSpace(f.Raw)) {
+			text := fmt.Sprintf("expected a message in an event of the type message, found the type %q: clients read no other",
+				f.Type)
+			j.add(&finding{"an event of another type", text, []report.Evidence{{Label: "client received", Case: e.Case,
+				Seq: e.Seq, Text: shownValue(jsonvalue.Decode(f.Raw))}}})
+		}
+	}
 	eachToClient(j.trace, l.front, func(e *trace.Event) *trace.Frame { return e.Front },
 		func(e *trace.Event, raw json.RawMessage, asked string) {
 			j.compared++
@@ -88,7 +98,8 @@ func eachToClient(t *trace.Trace, l *leg, pick func(*trace.Event) *trace.Frame,
 	}
 	for i := range t.Events {
 		frame := pick(&t.Events[i])
-		if frame == nil || frame.Dir != trace.ToClient || frame.Partial || frame.Lost || frame.Resent {
+		if frame == nil || frame.Dir != trace.ToClient || frame.Partial || frame.Lost || frame.Resent ||
+			frame.Type != "" {
 			continue
 		}
 		for _, raw := range messagesIn(frame.Raw) {

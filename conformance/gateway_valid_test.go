@@ -114,6 +114,23 @@ func TestWhatAGatewayGivesItsClientIsValid(t *testing.T) {
 	}
 }
 
+func TestAMessageInAnEventOfAnotherTypeIsNamed(t *testing.T) {
+	for data, want := range map[string]report.Verdict{
+		`{"jsonrpc":"2.0","method":"gateway/hello"}`: report.Fail, `{}`: report.Pass, `now`: report.Pass,
+	} {
+		var both twoLegs
+		both.add(true, trace.ToClient, `{"jsonrpc":"2.0","method":"gateway/hello"}`)
+		both.add(true, trace.ToClient, "%s", data)
+		both[1].Front.Stream, both[1].Front.Type = "1", "mcp"
+		results := both.judged()
+		i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/valid-messages" })
+		require.Equal(t, want, results[i].Verdict, "%s: %s", data, results[i].Message)
+		if want == report.Fail {
+			require.Contains(t, results[i].Message, `found the type "mcp"`)
+		}
+	}
+}
+
 // A gateway may agree with its client on another revision than that of the run.
 func TestTheRevisionOfTheClientDecidesWhatIsValid(t *testing.T) {
 	for version, want := range map[string]report.Verdict{"2025-06-18": report.Fail, "2025-11-25": report.Pass,

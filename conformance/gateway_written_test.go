@@ -12,7 +12,7 @@ import (
 
 func TestAGatewayWritesOnlyMessagesToItsOutput(t *testing.T) {
 	const note = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`
-	const http, stream, partial = "http", "stream", "partial"
+	const http, stream, typed, partial = "http", "stream", "typed", "partial"
 	for name, c := range map[string]struct {
 		line string
 		how  string // of the frame
@@ -36,7 +36,9 @@ func TestAGatewayWritesOnlyMessagesToItsOutput(t *testing.T) {
 		"a message that is marked as a part": {line: note[:40], how: partial},
 		"what the server wrote":              {line: "INFO of the server", both: true},
 		"a response of HTTP":                 {line: "<html>", how: http},
-		"an event":                           {line: "<html>", how: stream},
+		"an event":                           {line: "connected", how: stream, says: `events, found "connected"`},
+		"the last event":                     {line: note[:40], how: stream, last: true, says: "in the gateway's events"},
+		"an event of another type":           {line: "connected", how: typed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var both twoLegs
@@ -49,8 +51,11 @@ func TestAGatewayWritesOnlyMessagesToItsOutput(t *testing.T) {
 			switch c.how {
 			case http:
 				f.HTTP = &trace.HTTP{Status: 502}
-			case stream:
-				f.Stream = "1"
+			case stream, typed:
+				f.Stream, f.HTTP = "1", &trace.HTTP{Status: 200}
+				if c.how == typed {
+					f.Type = "ping"
+				}
 			case partial:
 				f.Partial = true
 			}

@@ -284,6 +284,22 @@ func TestAMessageThatDoesNotEndIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, want)
 }
 
+// Clients read events of the type message only.
+func TestAnEventOfAnotherTypeIsNoMessage(t *testing.T) {
+	style := server.SSEStyle{ExtraLines: []string{"event: ping", "data: not a message", "", "event: message"}}
+	beside := server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
+		if err := s.Transport().SetSSEStyle(style); err != nil {
+			return nil, err
+		}
+		return ask.Handler(s)
+	}}
+	srv := server.NewWith(t, server.Options{Revisions: []server.Revision{server.V20251125}}, beside)
+	c := connect(t, client.Options{URL: srv.URL, Sampling: paris})
+	result, err := c.CallTool(t.Context(), "ask", nil)
+	require.NoError(t, err)
+	require.Equal(t, "Paris.", result.Text())
+}
+
 func TestALaunchedServerIsRestarted(t *testing.T) {
 	for r, lost := range map[server.Revision]bool{server.V20251125: true, server.V20260728: false} {
 		calls, launched := 0, 0

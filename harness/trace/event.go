@@ -79,6 +79,8 @@ type Frame struct {
 	Hostile bool `json:"hostile,omitempty"`
 	// Event is the id of the server-sent event, for resumption; empty for an event without an id.
 	Event string `json:"event,omitempty"`
+	// Type is the type of the server-sent event; empty for the default, which is message. Clients read no other.
+	Type string `json:"type,omitempty"`
 	// Retry is the reconnection time sent to the client, in nanoseconds; 0 for none.
 	Retry time.Duration `json:"retry,omitempty"`
 	// Resent is true for an event that a resumed stream repeats.

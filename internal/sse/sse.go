@@ -23,6 +23,8 @@ var ErrTooLong = errors.New("an event of more than 64 MB")
 type Reader struct {
 	// ID is the id of the last complete event that had one; "" if the stream cannot be resumed.
 	ID string
+	// Type is the type of the event that take gets; "" for the default, which is message.
+	Type string
 	// Retry is how long to wait before the stream is resumed; 0 if the server has not said.
 	Retry time.Duration
 }
@@ -33,11 +35,10 @@ func Events(body io.Reader, take func(data []byte) bool) error {
 	return new(Reader).Events(body, take)
 }
 
-// Events is [Events] for a stream that may be resumed: it also updates ID and Retry.
+// Events is [Events] for a stream that may be resumed: it also updates ID, Type and Retry.
 func (r *Reader) Events(body io.Reader, take func(data []byte) bool) error {
 	lines := lineReader{r: bufio.NewReader(body)}
-	var data []byte // nil if the event has none
-	id, begun := r.ID, false
+	e, begun := event{id: r.ID}, false
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
@@ -49,35 +50,53 @@ func (r *Reader) Events(body io.Reader, take func(data []byte) bool) error {
 		if !begun {
 			line, begun = bytes.TrimPrefix(line, []byte("\ufeff")), true
 		}
-		if len(line) == 0 {
-			r.ID = id
-			if data != nil && !take(data) {
-				return nil
+		if len(line) > 0 {
+			if err := r.field(&e, line); err != nil {
+				return err
 			}
-			data = nil
 			continue
 		}
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
-		switch string(name) {
-		case "data":
-			if data != nil {
-				data = append(data, '\n')
-			}
-			if len(data)+len(value) > MaxEvent {
-				return ErrTooLong
-			}
-			data = append(slices.Grow(data, max(len(value), 1)), value...) // empty data is not nil
-		case "id":
-			if bytes.IndexByte(value, 0) < 0 {
-				id = string(value)
-			}
-		case "retry":
-			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
-				r.Retry = time.Duration(ms) * time.Millisecond
-			}
+		r.ID, r.Type = e.id, e.kind
+		if e.data != nil && !take(e.data) {
+			return nil
+		}
+		e.data, e.kind = nil, ""
+	}
+}
+
+// event is what is read of an event.
+type event struct {
+	data     []byte // nil if it has none
+	id, kind string
+}
+
+// field reads a line of an event.
+func (r *Reader) field(e *event, line []byte) error {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(name) {
+	case "data":
+		if e.data != nil {
+			e.data = append(e.data, '\n')
+		}
+		if len(e.data)+len(value) > MaxEvent {
+			return ErrTooLong
+		}
+		e.data = append(slices.Grow(e.data, max(len(value), 1)), value...) // empty data is not nil
+	case "event":
+		if e.kind = string(value); e.kind == "message" {
+			e.kind = ""
+		}
+	case "id":
+		if bytes.IndexByte(value, 0) < 0 {
+			e.id = string(value)
+		}
+	case "retry":
+		if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+			r.Retry = time.Duration(ms) * time.Millisecond
 		}
 	}
+	return nil
 }
 
 // lineReader reads lines that end in LF, CR or CRLF. It returns a line as soon as its end is read.

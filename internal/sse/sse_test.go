@@ -56,6 +56,18 @@ func TestAnEventIsDeliveredAtItsEnd(t *testing.T) {
 	}
 }
 
+func TestTheTypeOfAnEventIsItsOwn(t *testing.T) {
+	const stream = "data: a\n\nevent: ping\ndata: b\n\ndata: c\n\nevent: ping\n\ndata: d\n\nevent: message\ndata: e\n\n" +
+		"event: x\nevent: y\ndata: f\n\nevent\ndata: g\n\n"
+	at := &Reader{}
+	var got []string
+	require.NoError(t, at.Events(strings.NewReader(stream), func(data []byte) bool {
+		got = append(got, string(data)+at.Type)
+		return true
+	}))
+	require.Equal(t, []string{"a", "bping", "c", "d", "e", "fy", "g"}, got)
+}
+
 // silent is a stream on which nothing more comes.
 type silent struct{ *strings.Reader }
 

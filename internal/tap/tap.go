@@ -207,7 +207,7 @@ func (s *stream) event(raw []byte) {
 		return true
 	})
 	frame := trace.Frame{Dir: trace.ToClient, Raw: data, Stream: s.name, Session: s.session,
-		Event: s.reader.ID, Retry: s.reader.Retry}
+		Event: s.reader.ID, Type: s.reader.Type, Retry: s.reader.Retry}
 	if s.reader.ID == "" {
 		s.reader.ID = before
 	}
