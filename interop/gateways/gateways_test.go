@@ -40,8 +40,8 @@ func TestGatewaysFailAsTheirBaselinesSay(t *testing.T) {
 	}{
 		{"mcp-remote", npm, map[string]counts{"mcp-remote": {1, 41}}},
 		{"supergateway", npm, map[string]counts{"stdio-to-http": {7, 18}, "http-to-stdio": {3, 82}}},
-		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 29}}},
-		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {4, 14}, "http-to-stdio": {3, 13}}},
+		{"mcp-proxy", npm, map[string]counts{"mcp-proxy": {4, 28}}},
+		{"mcp-proxy-python", python, map[string]counts{"stdio-to-http": {4, 14}, "http-to-stdio": {3, 12}}},
 		{"fastmcp-proxy", fastmcp, map[string]counts{"fastmcp-proxy": {9, 75}}},
 	} {
 		t.Run(c.recipe, func(t *testing.T) {
