@@ -7,6 +7,8 @@ package tap
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -23,7 +25,7 @@ type Frames struct {
 
 	mu      sync.Mutex
 	streams map[string]int  // how many of a kind there were
-	events  map[string]bool // by session and id, the events that were delivered
+	events  map[string]bool // by session, id and data, the events that were delivered
 	moved   map[*byte]bool  // the first byte of each message that was redirected, and came again elsewhere
 	posts   map[*byte]*byte // by a message to the client, the one in whose HTTP response it came; both by first byte
 }
@@ -42,12 +44,14 @@ func (f *Frames) streamName(kind string) string {
 	return kind + " " + strconv.Itoa(f.streams[kind])
 }
 
-// delivered notes an event of a session, and reports whether it was delivered before.
-func (f *Frames) delivered(session, id string) bool {
+// delivered notes an event of a session, and reports whether it was delivered before: a server may give several events
+// one id by mistake.
+func (f *Frames) delivered(session, id string, data []byte) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	before := f.events[session+"\n"+id]
-	f.events[session+"\n"+id] = true
+	key := fmt.Sprintf("%s\n%s\n%x", session, id, sha256.Sum256(data))
+	before := f.events[key]
+	f.events[key] = true
 	return before
 }
 
@@ -215,7 +219,7 @@ func (s *stream) event(raw []byte) {
 		return // a comment
 	}
 	s.frames.cameFor(s.request, data)
-	frame.Resent = frame.Event != "" && s.frames.delivered(s.session, frame.Event)
+	frame.Resent = frame.Event != "" && s.frames.delivered(s.session, frame.Event, data)
 	if m := trace.ReadMessage(data); m.Method == "" && m.ID != nil {
 		s.over = s.over || s.ends
 	}
