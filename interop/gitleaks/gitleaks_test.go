@@ -49,7 +49,7 @@ func TestGitleaksFindsNothingInCassettes(t *testing.T) {
 	for _, p := range planted {
 		known += min(1, len(detector.DetectString(p.Text)))
 	}
-	require.Greater(t, known, len(planted)/2)
+	require.Greater(t, known, 90)
 
 	for name, streams := range map[string]bool{"json": false, "events": true} {
 		t.Run(name, func(t *testing.T) {
