@@ -42,11 +42,13 @@ func GatewayChecks() []Check {
 			Cause: "the gateway writes members that have no value as null, or leaves out members of results that it builds " +
 				"itself",
 			Fix: "Pass messages on as JSON. Leave out error beside a result, and validate what the gateway writes itself " +
-				"against the schema of the revision."},
+				"against the schema of the revision. Send messages in events without a type, or of the type message."},
 		{ID: gatewayWritten, Rule: "A gateway writes only messages to its standard output, and into its events",
-			Cause: "the gateway, or a program that it starts, writes its log to standard output",
+			Cause: "the gateway, or a program that it starts, writes its log to standard output; or an event keeps a stream " +
+				"alive",
 			Fix: "Write the log to standard error, and give what the gateway starts another standard output (transports: " +
-				"the server MUST NOT write anything to its stdout that is not a valid MCP message)."},
+				"the server MUST NOT write anything to its stdout that is not a valid MCP message). Keep streams alive with " +
+				"comments, which begin with a colon."},
 		{ID: gatewayStreams,
 			Rule:  "A sampling request reaches the client on the stream on which it waits for the response to its call",
 			Cause: "the gateway sends the server's requests on the GET stream, or on the stream of the latest call",

@@ -22,7 +22,8 @@ type legMessage struct {
 	trace.Message
 	frame *trace.Frame
 	ref   trace.Ref
-	at    int // in the trace
+	at    int             // in the trace
+	raw   json.RawMessage // a part of the frame, in a batch
 }
 
 // legRequest is a request on one leg, with its response there.
@@ -49,7 +50,7 @@ func readLeg(t *trace.Trace, pick func(*trace.Event) *trace.Frame) *leg {
 			continue
 		}
 		for _, raw := range messagesIn(f.Raw) {
-			l.add(legMessage{trace.ReadMessage(raw), f, t.Events[i].Ref(), i}, open, answered)
+			l.add(legMessage{trace.ReadMessage(raw), f, t.Events[i].Ref(), i, raw}, open, answered)
 		}
 	}
 	return l

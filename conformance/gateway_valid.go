@@ -2,10 +2,13 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
@@ -15,9 +18,9 @@ import (
 // Schemas by method: of what a server sends, and of what it answers.
 var (
 	sentSchemas = map[string]schema.Name{
-		sampling:                  schema.CreateMessageRequest,
-		"notifications/cancelled": schema.CancelledNotification,
-		"notifications/progress":  schema.ProgressNotification,
+		sampling:                 schema.CreateMessageRequest,
+		evidence.MethodCancelled: schema.CancelledNotification,
+		evidence.MethodProgress:  schema.ProgressNotification,
 	}
 	answerSchemas = map[string]schema.Name{
 		"initialize":      schema.InitializeResult,
@@ -34,37 +37,31 @@ func judgeValid(l *legs, j *legJudge) {
 	if len(j.trace.Header.ServerRevisions) > 0 {
 		return // it speaks no revision that is known beforehand
 	}
-	revision := agreed(l.front, j.trace.Header.Revision)
 	ofServer := map[string]bool{}
-	eachToClient(j.trace, l.back, func(e *trace.Event) *trace.Frame { return e.Frame },
-		func(_ *trace.Event, raw json.RawMessage, asked string) {
-			if wrong := invalid(j.trace.Header.Revision, raw, asked); wrong != nil {
-				ofServer[kindOfFault(wrong)] = true
-			}
-		})
+	l.back.eachToClient(func(m *legMessage, asked string) {
+		if wrong := invalid(j.trace.Header.Revision, m, asked); wrong != nil {
+			ofServer[kindOfFault(wrong)] = true
+		}
+	})
+	revision := agreed(l.front, j.trace.Header.Revision)
+	l.front.eachToClient(func(m *legMessage, asked string) {
+		j.compared++
+		wrong := invalid(revision, m, asked)
+		if wrong == nil || ofServer[kindOfFault(wrong)] {
+			return
+		}
+		text := fmt.Sprintf("%s from the gateway: %s", cmp.Or(m.Method, "a response to "+asked), wrong)
+		j.add(&finding{general(wrong.Path), text, []report.Evidence{shownMessage("client received", m, wrong.Path)}})
+	})
 	for i := range j.trace.Events {
 		e := &j.trace.Events[i]
 		if f := e.Front; f != nil && f.Type != "" && isMessage(bytes.TrimSpace(f.Raw)) {
-			text := fmt.Sprintf("expected a message in an event of the type message, found the type %q: clients read no other",
+			m := &legMessage{Message: trace.ReadMessage(f.Raw), frame: f, ref: e.Ref()}
+			text := fmt.Sprintf("expected the type message for an event with a message, found %q: clients skip other types",
 				f.Type)
-			j.add(&finding{"an event of another type", text, []report.Evidence{{Label: "client received", Case: e.Case,
-				Seq: e.Seq, Text: shownValue(jsonvalue.Decode(f.Raw))}}})
+			j.add(&finding{"the type of an event", text, []report.Evidence{shownMessage("client received", m, "")}})
 		}
 	}
-	eachToClient(j.trace, l.front, func(e *trace.Event) *trace.Frame { return e.Front },
-		func(e *trace.Event, raw json.RawMessage, asked string) {
-			j.compared++
-			wrong := invalid(revision, raw, asked)
-			if wrong == nil || ofServer[kindOfFault(wrong)] {
-				return
-			}
-			what := "a response to " + asked
-			if m := trace.ReadMessage(raw); m.Method != "" {
-				what = m.Method
-			}
-			j.add(&finding{general(wrong.Path), fmt.Sprintf("%s from the gateway: %s", what, wrong), []report.Evidence{{
-				Label: "client received", Case: e.Case, Seq: e.Seq, Path: wrong.Path, Text: shownValue(jsonvalue.Decode(raw))}}})
-		})
 }
 
 // agreed is the revision that the client and the gateway agreed on. It need not be that of the run.
@@ -80,42 +77,27 @@ func agreed(front *leg, revision string) string {
 	return revision
 }
 
-// eachToClient calls f with each message to the client on a leg. asked is the method that a response answers; "" if it
-// answers nothing.
-func eachToClient(t *trace.Trace, l *leg, pick func(*trace.Event) *trace.Frame,
-	f func(e *trace.Event, raw json.RawMessage, asked string)) {
-	type key struct {
-		at int
-		id string
+// eachToClient calls f with each message to the client. asked is the method that a response answers; "" for others.
+func (l *leg) eachToClient(f func(m *legMessage, asked string)) {
+	see := func(m *legMessage, asked string) {
+		if m != nil && m.frame.Dir == trace.ToClient {
+			f(m, asked)
+		}
 	}
-	asked := map[key]string{}
 	for _, r := range l.requests {
-		for _, answer := range []*legMessage{r.response, r.again} {
-			if answer != nil {
-				asked[key{answer.at, string(answer.ID)}] = r.Method
-			}
-		}
+		see(&r.legMessage, "")
+		see(r.response, r.Method)
+		see(r.again, r.Method)
 	}
-	for i := range t.Events {
-		frame := pick(&t.Events[i])
-		if frame == nil || frame.Dir != trace.ToClient || frame.Partial || frame.Lost || frame.Resent ||
-			frame.Type != "" {
-			continue
-		}
-		for _, raw := range messagesIn(frame.Raw) {
-			m := trace.ReadMessage(raw)
-			if method := asked[key{i, string(m.ID)}]; m.Method != "" || method != "" {
-				f(&t.Events[i], raw, method)
-			}
-		}
+	for _, m := range l.notes {
+		see(m, "")
 	}
 }
 
 // invalid returns what is wrong with a message of a server; nil for nothing.
-func invalid(revision string, raw json.RawMessage, asked string) *schema.Error {
-	has := func(name string) bool { return jsonvalue.Part(raw, name) != nil }
-	m := trace.ReadMessage(raw)
-	envelope, part, name := schema.JSONRPCResponse, raw, schema.Name("")
+func invalid(revision string, m *legMessage, asked string) *schema.Error {
+	has := func(name string) bool { return jsonvalue.Part(m.raw, name) != nil }
+	envelope, name := schema.JSONRPCResponse, answerSchemas[asked]
 	switch {
 	case m.Method != "":
 		envelope, name = schema.JSONRPCNotification, sentSchemas[m.Method]
@@ -125,25 +107,35 @@ func invalid(revision string, raw json.RawMessage, asked string) *schema.Error {
 	case has("result") && has("error"):
 		return &schema.Error{Message: "expected a result or an error, found both"}
 	case has("error"):
-		envelope = schema.JSONRPCError
+		envelope, name = schema.JSONRPCError, ""
 	default:
-		part, name = m.Result, answerSchemas[asked]
-		if kind, _ := jsonvalue.TextOf(jsonvalue.Part(part, "resultType")); kind == "input_required" {
+		if kind, _ := jsonvalue.TextOf(jsonvalue.Part(m.Result, "resultType")); kind == "input_required" {
 			name = schema.InputRequiredResult
-		} else if jsonvalue.Part(part, "task") != nil && schema.Has(revision, schema.CreateTaskResult) {
+		} else if has("result.task") && schema.Has(revision, schema.CreateTaskResult) {
 			name = schema.CreateTaskResult
 		}
 	}
-	if wrong := faultOf(revision, envelope, raw); wrong != nil || !schema.Has(revision, name) {
+	wrong := faultOf(revision, envelope, m.raw)
+	switch {
+	case wrong != nil || !schema.Has(revision, name):
 		return wrong
+	case m.Method != "":
+		return faultOf(revision, name, m.raw)
 	}
-	return faultOf(revision, name, part)
+	if wrong = faultOf(revision, name, m.Result); wrong != nil {
+		wrong.Path = strings.TrimSuffix("result."+wrong.Path, ".")
+	}
+	return wrong
 }
 
+// faultOf returns a copy: the schema keeps its errors.
 func faultOf(revision string, name schema.Name, raw json.RawMessage) *schema.Error {
 	var wrong *schema.Error
-	errors.As(schema.Validate(revision, name, raw), &wrong) // else the schema has no such type
-	return wrong
+	if !errors.As(schema.Validate(revision, name, raw), &wrong) { // valid, or the revision lacks the type
+		return nil
+	}
+	fault := *wrong
+	return &fault
 }
 
 // kindOfFault names a fault without the place in a list.

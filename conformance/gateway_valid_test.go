@@ -49,7 +49,7 @@ func TestWhatAGatewayGivesItsClientIsValid(t *testing.T) {
 			server:  `"id":1,"result":{"tools":[{"name":"look"}]}`},
 		"another fault": {asked: "tools/list",
 			message: `"id":1,"result":{"tools":[{"name":7,"inputSchema":{"type":"object"}}]}`,
-			server:  `"id":1,"result":{"tools":[{"name":"look"}]}`, says: "tools[0].name"},
+			server:  `"id":1,"result":{"tools":[{"name":"look"}]}`, says: "result.tools[0].name"},
 		"a task": {asked: "tools/call",
 			message: `"id":1,"result":{"task":{"taskId":"1","status":"working","createdAt":"2025-11-25T00:00:00Z",` +
 				`"lastUpdatedAt":"2025-11-25T00:00:00Z","ttl":null}}`},
@@ -126,8 +126,38 @@ func TestAMessageInAnEventOfAnotherTypeIsNamed(t *testing.T) {
 		i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/valid-messages" })
 		require.Equal(t, want, results[i].Verdict, "%s: %s", data, results[i].Message)
 		if want == report.Fail {
-			require.Contains(t, results[i].Message, `found the type "mcp"`)
+			require.Contains(t, results[i].Message, `found "mcp"`)
 		}
+	}
+}
+
+// Clients skip such an event: the request in it did not reach the client.
+func TestAMessageInAnEventOfAnotherTypeIsNotCompared(t *testing.T) {
+	const request = `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`
+	for kind, want := range map[string]report.Verdict{"": report.Pass, "mcp": report.NotApplicable} {
+		var both twoLegs
+		both.add(false, trace.ToClient, request)
+		both.add(true, trace.ToClient, request)
+		both[1].Front.Stream, both[1].Front.Type = "1", kind
+		results := both.judged()
+		i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/requests" })
+		require.Equal(t, want, results[i].Verdict, results[i].Message)
+	}
+}
+
+// Invalid messages of the client are not the gateway's, and a second response is judged as the first.
+func TestAllMessagesForTheClientAreJudgedAndNoOthers(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`
+	const response = `{"jsonrpc":"2.0","id":1,"result":{"content":[]}%s}`
+	for again, want := range map[string]report.Verdict{"": report.Pass, `,"error":null`: report.Fail} {
+		var both twoLegs
+		both.add(true, trace.FromClient, call)
+		both.add(true, trace.FromClient, `{"jsonrpc":"2.0","id":null,"method":"notifications/progress","params":7}`)
+		both.add(true, trace.ToClient, response, "")
+		both.add(true, trace.ToClient, response, again)
+		results := both.judged()
+		i := slices.IndexFunc(results, func(r report.Result) bool { return r.ID() == "gateway/valid-messages" })
+		require.Equal(t, want, results[i].Verdict, results[i].Message)
 	}
 }
 

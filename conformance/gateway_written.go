@@ -62,8 +62,8 @@ func wroteLine(f *trace.Frame) bool {
 func isMessage(text []byte) bool {
 	all := messagesIn(text)
 	for _, raw := range all {
-		version, _ := jsonvalue.TextOf(jsonvalue.Part(raw, "jsonrpc"))
-		if version != "2.0" || !json.Valid(raw) {
+		version, _ := jsonvalue.TextOf(trace.ReadMessage(raw).Version)
+		if version != "2.0" {
 			return false
 		}
 	}

@@ -29,6 +29,7 @@ func TestAGatewayWritesOnlyMessagesToItsOutput(t *testing.T) {
 		"a log in JSON at the end":           {line: `{"level":30}`, last: true, says: `found the line "{\"level\":30}"`},
 		"another version":                    {line: `{"jsonrpc":"1.0","method":"x"}`, says: "1.0"},
 		"an empty batch":                     {line: "[]", says: `found the line "[]"`},
+		"two messages":                       {line: note + note, says: "found the line"},
 		"a log in brackets":                  {line: "[INFO] started", says: `found the line "[INFO] started"`},
 		"a list with something else":         {line: "[" + note + ",7]", says: "found the line"},
 		"a part of a message":                {line: note[:40], says: "found the line"},

@@ -61,9 +61,11 @@ func TestLongScripts(t *testing.T) {
 	runScripts(t, "long")
 }
 
-// needsWhole skips a test that takes long, but where the whole matrix is played.
+// whole makes the tests run everything, also what takes long.
+func whole() bool { return os.Getenv("MCP_CONFORM_MATRIX") == "whole" }
+
 func needsWhole(t *testing.T) {
-	if os.Getenv("MCP_CONFORM_MATRIX") != "whole" {
+	if !whole() {
 		t.Skip("needs MCP_CONFORM_MATRIX=whole")
 	}
 }

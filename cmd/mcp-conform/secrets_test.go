@@ -102,7 +102,7 @@ func TestNoFileOfARunHoldsASecretOfTheEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"run", "-v", "--scenario", "parallel", "--out", "out", "--report",
 		"html=a,junit=b,markdown=c,json=d,annotations=e,checks=f,text=g,badge=h"}
-	if os.Getenv("MCP_CONFORM_MATRIX") == "whole" {
+	if whole() {
 		args = append(args, "--scenario", "basic")
 	}
 	cmd := exec.Command("mcp-conform", append(args, "--", "telltale")...)

@@ -285,7 +285,7 @@ func TestAMessageThatDoesNotEndIsAnError(t *testing.T) {
 }
 
 // Clients read events of the type message only.
-func TestAnEventOfAnotherTypeIsNoMessage(t *testing.T) {
+func TestAnEventOfAnotherTypeIsSkipped(t *testing.T) {
 	style := server.SSEStyle{ExtraLines: []string{"event: ping", "data: not a message", "", "event: message"}}
 	beside := server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 		if err := s.Transport().SetSSEStyle(style); err != nil {

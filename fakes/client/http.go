@@ -56,7 +56,7 @@ func readStatus(resp *http.Response) error {
 func (c *Client) messages(resp *http.Response, at *sse.Reader, take func(*message) bool) error {
 	var invalid error
 	one := func(raw []byte) bool {
-		if len(raw) == 0 || at.Type != "" { // an event that only gives an id to resume from, or is no message
+		if len(raw) == 0 || at.Type != "" { // an event that only gives an id to resume from, or is not for clients
 			return true
 		}
 		var several []message

@@ -8,7 +8,6 @@ package tap
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -24,15 +23,15 @@ type Frames struct {
 	record func(trace.Frame)
 
 	mu      sync.Mutex
-	streams map[string]int  // how many of a kind there were
-	events  map[string]bool // by session, id and data, the events that were delivered
+	streams map[string]int // how many of a kind there were
+	events  map[delivery]bool
 	moved   map[*byte]bool  // the first byte of each message that was redirected, and came again elsewhere
 	posts   map[*byte]*byte // by a message to the client, the one in whose HTTP response it came; both by first byte
 }
 
 // NewFrames returns a recorder of frames, which calls record with each, in order.
 func NewFrames(record func(trace.Frame)) *Frames {
-	return &Frames{record: record, streams: map[string]int{}, events: map[string]bool{}, moved: map[*byte]bool{},
+	return &Frames{record: record, streams: map[string]int{}, events: map[delivery]bool{}, moved: map[*byte]bool{},
 		posts: map[*byte]*byte{}}
 }
 
@@ -44,14 +43,19 @@ func (f *Frames) streamName(kind string) string {
 	return kind + " " + strconv.Itoa(f.streams[kind])
 }
 
-// delivered notes an event of a session, and reports whether it was delivered before: a server may give several events
-// one id by mistake.
+// delivery is an event that was delivered, with a hash of its data: a server may give several events one id by mistake.
+type delivery struct {
+	session, id string
+	data        [sha256.Size]byte
+}
+
+// delivered notes an event, and reports whether it was delivered before.
 func (f *Frames) delivered(session, id string, data []byte) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	key := fmt.Sprintf("%s\n%s\n%x", session, id, sha256.Sum256(data))
-	before := f.events[key]
-	f.events[key] = true
+	event := delivery{session, id, sha256.Sum256(data)}
+	before := f.events[event]
+	f.events[event] = true
 	return before
 }
 
