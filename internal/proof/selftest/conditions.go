@@ -55,7 +55,7 @@ const (
 )
 
 // RunConditions plays the mutants of the options under each condition: each pair in one setting, on cases in which the
-// condition occurs. In a sample each mutant has one condition.
+// condition occurs.
 func RunConditions(ctx context.Context, o Options) (*Conditions, error) {
 	p := &player{Options: o, chosen: chosenMutants(&o), learned: map[played]*occurrences{}}
 	pairs, errs := make([][]Pair, len(p.chosen)), make([]error, len(p.chosen))
@@ -66,19 +66,13 @@ func RunConditions(ctx context.Context, o Options) (*Conditions, error) {
 		}
 	}
 	c := &Conditions{Pairs: slices.Concat(pairs...), Wrong: []string{}}
-	c.judge(readExceptions(conditionsText), !o.Sample && o.Mutants == nil)
+	c.judge(readExceptions(conditionsText), o.Mutants == nil)
 	return c, nil
 }
 
-// sampledOf is of how many mutants one is in a sample.
-const sampledOf = 48
-
 func chosenMutants(o *Options) []mutants.Mutant {
 	return slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool {
-		if o.Mutants != nil {
-			return !slices.Contains(o.Mutants, m.Name)
-		}
-		return o.Sample && number(&m)%sampledOf != 0
+		return o.Mutants != nil && !slices.Contains(o.Mutants, m.Name)
 	})
 }
 
@@ -101,13 +95,9 @@ type pairs struct {
 	cases     map[server.Revision][]string // in which the bug shows, those first in which a check found it
 }
 
-// mutant plays all pairs of a mutant, or one in a sample.
+// mutant plays all pairs of a mutant.
 func (p *player) mutant(ctx context.Context, m *mutants.Mutant) ([]Pair, error) {
-	conditions, n := mutants.Conditions(), number(m)/sampledOf
-	if p.Sample {
-		conditions = conditions[n%len(conditions):][:1]
-	}
-	all := each(conditions, func(c mutants.Condition) Pair {
+	all := each(mutants.Conditions(), func(c mutants.Condition) Pair {
 		return Pair{Mutant: m.Name, Condition: c.Name, chapter: m.Chapter, when: c}
 	})
 	if !m.Conditional() {
@@ -117,7 +107,7 @@ func (p *player) mutant(ctx context.Context, m *mutants.Mutant) ([]Pair, error) 
 		return all, nil
 	}
 	revisions := revisionsOf(m)
-	shift := n % len(revisions)
+	shift := number(m) % len(revisions)
 	of := &pairs{p, m, settingsOf(m, false)[0], slices.Concat(revisions[shift:], revisions[:shift]), all,
 		map[server.Revision][]string{}}
 	if err := of.play(ctx); err != nil {
@@ -126,7 +116,7 @@ func (p *player) mutant(ctx context.Context, m *mutants.Mutant) ([]Pair, error) 
 	fired := slices.ContainsFunc(all, func(pair Pair) bool { return pair.Fired })
 	for i := range all {
 		switch {
-		case !fired && !p.Sample: // each sample is with tools or without
+		case !fired:
 			all[i].Reason = neverOfSample
 		case !all[i].Fired && all[i].Condition == "streamed" && !of.setting.streams():
 			all[i].Reason = neverStreamed
@@ -179,7 +169,7 @@ func (p *pairs) look(ctx context.Context, r server.Revision, of part) error {
 		return p.part(id) != of ||
 			!slices.ContainsFunc(p.all, func(pair Pair) bool { return pair.Named == "" && occurs.in(id, pair.Condition) })
 	})
-	if p.Sample || len(cases) == 0 {
+	if len(cases) == 0 {
 		p.cases[r] = append(p.cases[r], cases...)
 		return nil
 	}

@@ -32,11 +32,9 @@ func (p *player) occurrences(ctx context.Context, r server.Revision, m *mutants.
 	if p.learned[of] != nil {
 		return p.learned[of], nil
 	}
-	var needed []*mutants.Mutant // expensive cases are not for a sample
+	var needed []*mutants.Mutant
 	for i := range p.chosen {
-		if !p.Sample {
-			needed = append(needed, &p.chosen[i])
-		}
+		needed = append(needed, &p.chosen[i])
 	}
 	var only []string
 	skip := skips(needed...)
