@@ -249,8 +249,9 @@ var (
 		"Return the texts of the reply alone.")
 	rewrittenText = newKind(
 		"changed-text",
-		"texts are trimmed or cut, or fragments of a stream are lost or decoded apart",
-		"Join the fragments of a text as bytes, and pass it on unchanged.",
+		"texts are trimmed or cut, only the first text block of a reply is read, or fragments of a stream are lost or "+
+			"decoded apart",
+		"Return every text block of the reply. Join the fragments of a text as bytes, and pass it on unchanged.",
 	)
 	saidBroken = &kind{id: "broken-characters", shownBy: "basic/long",
 		cause: "the bytes of the model's stream are decoded in pieces that cut characters",

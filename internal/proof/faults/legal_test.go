@@ -16,7 +16,7 @@ var ofTheReference = []string{"blank-texts", "text-before-uses", "image-types",
 	"thinking", "refused-texts", "several-replies"}
 
 // What no client of the self-test does yet. Tests of package always play these.
-var onlyInTests = []string{"history-as-text", "blanks-between-texts", "truncated-uses", "stop-sequences"}
+var onlyInTests = []string{"history-as-text", "truncated-uses", "stop-sequences"}
 
 func TestEveryLegitimateChangeIsMadeAndEveryOneThatIsMadeIsLegitimate(t *testing.T) {
 	made := map[string]bool{"refusal": true}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -54,6 +55,18 @@ var basicEdits = edits{
 		}
 		return chunks
 	}),
+	"answers-first-text": result(func(r object) { keep(r, "text", 1) }),
+	"drops-equal-texts": result(func(r object) {
+		blocks, _ := r["content"].([]any)
+		for i := len(blocks) - 1; i > 0; i-- {
+			if reflect.DeepEqual(blocks[i], blocks[i-1]) {
+				blocks = slices.Delete(blocks, i, i+1)
+				r["content"] = blocks
+			}
+		}
+	}),
+	"drops-blank-pieces": reply(eachPiece(func(_, piece string) bool { return strings.TrimSpace(piece) != "" })),
+	"drops-equal-pieces": reply(eachPiece(func(before, piece string) bool { return piece != before })),
 	"first-page-only": in(func(m *Message) {
 		if result, ok := m.Body["result"].(object); ok {
 			delete(result, "nextCursor")
@@ -297,4 +310,19 @@ func (a *apart) Read(b []byte) (int, error) {
 	n := copy(b, a.ready)
 	a.ready = a.ready[n:]
 	return n, nil
+}
+
+// eachPiece drops the pieces of a streamed text that are not kept. keep learns the piece before, too.
+func eachPiece(keep func(before, piece string) bool) func([]object) []object {
+	return func(chunks []object) []object {
+		before := ""
+		eachDelta(chunks, func(d object) {
+			piece := text(d, "content")
+			if piece != "" && !keep(before, piece) {
+				delete(d, "content")
+			}
+			before = piece
+		})
+		return chunks
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	mcp "github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
@@ -63,6 +64,19 @@ var resultVariations = of(reference.Config{}, "result-",
 				s.Result["content"] = []any{textBlock(one), textBlock(other)}
 			}
 		}}, withTools),
+	edited("texts-in-lines", "joins the texts of a reply, with a new line between them", "blanks-between-texts",
+		"basic/extras basic/question", result(func(r object) {
+			var texts []string
+			blocks, _ := r["content"].([]any)
+			for _, b := range blocks {
+				if b, ok := b.(object); ok && b["type"] == "text" {
+					texts = append(texts, text(b, "text"))
+				}
+			}
+			if len(texts) > 1 && len(texts) == len(blocks) {
+				r["content"] = textBlock(strings.Join(texts, "\n"))
+			}
+		}), with(reference.Config{Dialect: dialect.Native}), withTools),
 	edited("no-dotted-names", "refuses tools with a dot in their name",
 		"refusal", "tool-use parallel/two-cities",
 		mutants.Edit{Asked: func(s *mutants.Sample) {
