@@ -134,6 +134,8 @@ const (
 	RepeatedNames    = dialect.RepeatedNames
 	TextBesideFinish = dialect.TextBesideFinish
 	WithoutDone      = dialect.WithoutDone
+	KeptAlive        = dialect.KeptAlive
+	FilterFirst      = dialect.FilterFirst
 )
 
 // Text is a text in a reply.

@@ -261,6 +261,10 @@ const (
 	TextBesideFinish
 	// WithoutDone ends the stream without [DONE], as some gateways do.
 	WithoutDone
+	// KeptAlive has comments between the chunks, as OpenRouter sends while a model thinks. They are no data.
+	KeptAlive
+	// FilterFirst begins with a chunk without choices, which has the results of a content filter, as Azure does.
+	FilterFirst
 )
 
 // Usage counts tokens. Input includes Cached, which were read from the provider's cache. Output includes the thinking.

@@ -24,6 +24,10 @@ type delta struct {
 	roleLast, finishes bool
 }
 
+// filterResults is the chunk in which Azure says what its filter found in the prompt.
+const filterResults = `data: {"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":` +
+	`[{"prompt_index":0,"content_filter_results":{"hate":{"filtered":false,"severity":"safe"}}}]}` + "\n\n"
+
 // stream returns the events, each with a blank line. late sends the last call delta after the finish reason.
 func (c *completion) stream(withUsage, late bool) [][]byte {
 	deltas := c.deltas(late)
@@ -33,8 +37,14 @@ func (c *completion) stream(withUsage, late bool) [][]byte {
 		all.add(": OPENROUTER PROCESSING\n\n")
 		all.add(": OPENROUTER PROCESSING\n\n")
 	}
+	if c.form&dialect.FilterFirst != 0 {
+		all.add(filterResults)
+	}
 	answer := c.head()
 	for i, d := range deltas {
+		if c.form&dialect.KeptAlive != 0 {
+			all.add(": keep-alive\n\n")
+		}
 		c.fill(&answer, d, i == 0, withUsage)
 		all.addJSON("data: ", &answer)
 	}

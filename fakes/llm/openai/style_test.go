@@ -209,6 +209,18 @@ func TestAStreamMayEndWithoutDone(t *testing.T) {
 	require.Equal(t, []string{`{"role":"assistant","content":""}`, `{"content":"hi"}`, `{} stop`}, choices(t, a))
 }
 
+func TestAStreamMayHaveCommentsAndBeginWithTheResultsOfAFilter(t *testing.T) {
+	a := Compatible.Encode(decode(t, body(user, `,"stream":true`)), &dialect.Reply{
+		Stream: dialect.KeptAlive | dialect.FilterFirst, Content: []dialect.Block{says("hi")}})
+	require.Contains(t, string(a.Chunks[0]), `data: {"choices":[],`)
+	require.Len(t, a.Chunks, 8)
+	for _, i := range []int{1, 3, 5} {
+		require.Equal(t, ": keep-alive\n\n", string(a.Chunks[i]))
+	}
+	a.Chunks = [][]byte{a.Chunks[2], a.Chunks[4], a.Chunks[6], a.Chunks[7]}
+	require.Equal(t, []string{`{"role":"assistant","content":""}`, `{"content":"hi"}`, `{} stop`, `[DONE]`}, choices(t, a))
+}
+
 func TestLegacyFunctionsAreCalled(t *testing.T) {
 	functions := `,"functions":[{"name":"add","parameters":{"type":"object","properties":{}}}],` +
 		`"function_call":{"name":"add"}`

@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -67,6 +68,19 @@ var basicEdits = edits{
 	}),
 	"drops-blank-pieces": reply(eachPiece(func(_, piece string) bool { return strings.TrimSpace(piece) != "" })),
 	"drops-equal-pieces": reply(eachPiece(func(before, piece string) bool { return piece != before })),
+	"needs-a-first-choice": reply(func(chunks []object) []object {
+		for _, c := range chunks[:min(1, len(chunks))] {
+			if choices, ok := c["choices"].([]any); ok && len(choices) == 0 {
+				return []object{{"error": object{"message": "index out of range"}}}
+			}
+		}
+		return chunks
+	}),
+	"comment-is-an-error": just(Edit{Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
+		return replies(next, func(body io.ReadCloser) io.ReadCloser {
+			return readCloser{&lines{from: bufio.NewReader(body), edit: w.commentIsAnError}, body}
+		})
+	}}),
 	"first-page-only": in(func(m *Message) {
 		if result, ok := m.Body["result"].(object); ok {
 			delete(result, "nextCursor")
@@ -310,6 +324,15 @@ func (a *apart) Read(b []byte) (int, error) {
 	n := copy(b, a.ready)
 	a.ready = a.ready[n:]
 	return n, nil
+}
+
+// commentIsAnError makes an error of a comment in an event stream.
+func (w *Wire) commentIsAnError(line []byte) []byte {
+	if bytes.HasPrefix(line, []byte(":")) {
+		w.Fire()
+		return []byte(`data: {"error":{"message":"not JSON"}}`)
+	}
+	return line
 }
 
 // eachPiece drops the pieces of a streamed text that are not kept. keep learns the piece before, too.

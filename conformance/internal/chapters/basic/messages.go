@@ -48,7 +48,8 @@ var (
 	}, llm.When().Reply(llm.Text(" blue.")))
 )
 
-// The server asks the same twice, with another system prompt: the model says something else then.
+// The server asks the same twice, with another system prompt: the model says something else then. A stream of this has
+// comments, and begins with a chunk that has no choice.
 var askedAgain = harness.Case{
 	ID: "basic/asked-again",
 	Handler: func(s *server.Session) (any, error) {
@@ -62,7 +63,7 @@ var askedAgain = harness.Case{
 	},
 	Script: func(string) []*llm.Rule {
 		return []*llm.Rule{llm.When().Reply(llm.Text("Say hello.")).Times(1),
-			llm.When().Reply(llm.Text("Say hei."))}
+			llm.When().Reply(llm.Text("Say hei.")).Stream(llm.KeptAlive | llm.FilterFirst)}
 	},
 }
 
