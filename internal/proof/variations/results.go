@@ -65,7 +65,7 @@ var resultVariations = of(reference.Config{}, "result-",
 			}
 		}}, withTools),
 	edited("texts-in-lines", "joins the texts of a reply, with a new line between them", "blanks-between-texts",
-		"basic/extras basic/question", result(func(r object) {
+		"basic/blocks basic/question", result(func(r object) {
 			var texts []string
 			blocks, _ := r["content"].([]any)
 			for _, b := range blocks {

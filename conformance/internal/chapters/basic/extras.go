@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -18,8 +17,8 @@ import (
 // ExtraMeta is a _meta that no client knows.
 var ExtraMeta = story.Object{"com.example/trace": "trace-word-nine"}
 
-// The server sends unknown fields in the params, in a message and in a block. The model answers in three texts. The last
-// two are equal, and so are the first pieces of a stream, of which one is white space alone.
+// The server sends unknown fields in the params, in a message and in a block. Some pieces of a streamed answer are equal, and
+// one is white space alone.
 var extras = harness.Case{
 	ID: "basic/extras",
 	Handler: func(s *server.Session) (any, error) {
@@ -37,9 +36,7 @@ var extras = harness.Case{
 		block["annotations"] = story.Object{"audience": []any{"assistant"}, "priority": 0.5}
 		return s.Sample(params)
 	},
-	Script: func(string) []*llm.Rule {
-		return []*llm.Rule{llm.When().Reply(llm.Text("no, no, no, \n\n  "), llm.Text("Never! "), llm.Text("Never! "))}
-	},
+	Script:  story.Says("no, no, no, \n\n  not at all."),
 	Barrier: true,
 }
 
