@@ -130,12 +130,12 @@ const (
 
 // Forms of streams, for [Rule.Stream].
 const (
-	Interleaved      = dialect.Interleaved
-	RepeatedNames    = dialect.RepeatedNames
-	TextBesideFinish = dialect.TextBesideFinish
-	WithoutDone      = dialect.WithoutDone
-	KeptAlive        = dialect.KeptAlive
-	FilterFirst      = dialect.FilterFirst
+	Interleaved     = dialect.Interleaved
+	RepeatedNames   = dialect.RepeatedNames
+	EndBesideFinish = dialect.EndBesideFinish
+	WithoutDone     = dialect.WithoutDone
+	KeptAlive       = dialect.KeptAlive
+	FilterFirst     = dialect.FilterFirst
 )
 
 // Text is a text in a reply.

@@ -257,8 +257,8 @@ const (
 	Interleaved StreamForm = 1 << iota
 	// RepeatedNames sends the name of the tool with each fragment of a call, as llama.cpp did until May 2025.
 	RepeatedNames
-	// TextBesideFinish sends the end of the text beside the finish reason, as Mistral and vLLM do.
-	TextBesideFinish
+	// EndBesideFinish sends the end of the text, or all tool calls at once, beside the finish reason, as Mistral does.
+	EndBesideFinish
 	// WithoutDone ends the stream without [DONE], as some gateways do.
 	WithoutDone
 	// KeptAlive has comments between the chunks, as OpenRouter sends while a model thinks. They are no data.

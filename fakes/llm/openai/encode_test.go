@@ -76,8 +76,10 @@ func TestStreamEvents(t *testing.T) {
 		{"late use of nothing", "", dialect.Reply{LateUse: true, Content: []dialect.Block{says("hi")}}},
 		{"interleaved calls, each with its name", "", dialect.Reply{Stream: dialect.Interleaved | dialect.RepeatedNames,
 			Content: []dialect.Block{use("c0", `{"a":2}`), use("c1", `{}`)}}},
-		{"text beside the finish reason", "", dialect.Reply{Stream: dialect.TextBesideFinish,
+		{"text beside the finish reason", "", dialect.Reply{Stream: dialect.EndBesideFinish,
 			Content: []dialect.Block{says("hi there")}}},
+		{"calls beside the finish reason", "", dialect.Reply{Stream: dialect.EndBesideFinish,
+			Content: []dialect.Block{says("hi"), use("c0", `{"a":2}`), use("c1", `{}`)}}},
 		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a`)}}},
 		{"stop beside calls", "", dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{use("c0", `{}`)}}},
 	} {

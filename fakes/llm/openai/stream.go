@@ -127,8 +127,8 @@ func (c *completion) deltas(late bool) []delta {
 		deltas, held = deltas[:last:last], deltas[last:]
 	}
 	switch {
-	case s.joinedFinish && len(calls) > 0 && len(held) == 0,
-		c.form&dialect.TextBesideFinish != 0 && len(calls) == 0 && c.text != "":
+	case (s.joinedFinish || c.endsBeside()) && len(calls) > 0 && len(held) == 0,
+		c.endsBeside() && len(calls) == 0 && c.text != "":
 		deltas[len(deltas)-1].finishes = true
 	case s.joinedFinish || s.isRouter:
 		deltas = append(deltas, delta{said: &said{Content: ""}, finishes: true})
@@ -151,6 +151,8 @@ func (c *completion) thoughtDeltas() (all []delta) {
 	}
 	return all
 }
+
+func (c *completion) endsBeside() bool { return c.form&dialect.EndBesideFinish != 0 }
 
 func (c *completion) textDeltas() (all []delta) {
 	for _, fragment := range dialect.Fragments(c.text + c.refusal) {
@@ -198,7 +200,7 @@ func (c *completion) callDeltas() (deltas []delta) {
 	if c.form&dialect.Interleaved != 0 {
 		all = inTurn(pieces)
 	}
-	if c.style.joinedFinish && len(all) > 0 {
+	if (c.style.joinedFinish || c.endsBeside()) && len(all) > 0 {
 		return []delta{{said: &said{ToolCalls: all}}}
 	}
 	for i := range all {
@@ -213,7 +215,7 @@ func (c *completion) callPieces(index int, whole call) []call {
 	if s.untypedCalls {
 		opening.Type = ""
 	}
-	if s.wholeCalls {
+	if s.wholeCalls || c.endsBeside() {
 		return []call{opening}
 	}
 	opening.Function.Arguments = ""

@@ -45,18 +45,9 @@ var basicEdits = edits{
 	"ascii-only": result(eachText(func(b object) {
 		b["text"] = asciiOnly(text(b, "text"))
 	})),
-	"trims-answers": result(eachText(func(b object) { b["text"] = strings.TrimSpace(text(b, "text")) })),
-	"drops-text-at-finish": reply(func(chunks []object) []object {
-		for _, c := range chunks {
-			eachItem(c["choices"], func(choice object) {
-				if delta, ok := choice["delta"].(object); ok && choice["finish_reason"] != nil {
-					delete(delta, "content")
-				}
-			})
-		}
-		return chunks
-	}),
-	"answers-first-text": result(func(r object) { keep(r, "text", 1) }),
+	"trims-answers":        result(eachText(func(b object) { b["text"] = strings.TrimSpace(text(b, "text")) })),
+	"drops-text-at-finish": reply(withoutAtFinish("content")),
+	"answers-first-text":   result(func(r object) { keep(r, "text", 1) }),
 	"drops-equal-texts": result(func(r object) {
 		blocks, _ := r["content"].([]any)
 		for i := len(blocks) - 1; i > 0; i-- {
@@ -324,6 +315,20 @@ func (a *apart) Read(b []byte) (int, error) {
 	n := copy(b, a.ready)
 	a.ready = a.ready[n:]
 	return n, nil
+}
+
+// withoutAtFinish drops a member of the delta beside the finish reason.
+func withoutAtFinish(member string) func([]object) []object {
+	return func(chunks []object) []object {
+		for _, c := range chunks {
+			eachItem(c["choices"], func(choice object) {
+				if delta, ok := choice["delta"].(object); ok && choice["finish_reason"] != nil {
+					delete(delta, member)
+				}
+			})
+		}
+		return chunks
+	}
 }
 
 // commentIsAnError makes an error of a comment in an event stream.

@@ -60,13 +60,14 @@ var toolEdits = edits{
 			keep(r, "tool_use", 0)
 		}
 	}),
-	"ids-anew-each-turn": result(eachUse(func(i int, use object) { use["id"] = fmt.Sprintf("call_%d", i+1) })),
-	"drops-tools":        request(withoutTools),
-	"drops-descriptions": params(eachTool(unset("description"))),
-	"simplifies-schemas": params(eachTool(simplifySchema)),
-	"at-most-40-tools":   params(atMostTools(40)),
-	"at-most-64-tools":   params(atMostTools(64)),
-	"adds-own-tools":     params(addsOwnTool),
+	"ids-anew-each-turn":  result(eachUse(func(i int, use object) { use["id"] = fmt.Sprintf("call_%d", i+1) })),
+	"drops-use-at-finish": reply(withoutAtFinish("tool_calls")),
+	"drops-tools":         request(withoutTools),
+	"drops-descriptions":  params(eachTool(unset("description"))),
+	"simplifies-schemas":  params(eachTool(simplifySchema)),
+	"at-most-40-tools":    params(atMostTools(40)),
+	"at-most-64-tools":    params(atMostTools(64)),
+	"adds-own-tools":      params(addsOwnTool),
 	"refuses-over-40-tools": refuses(func(s *Sample) bool {
 		tools, _ := s.Asked["tools"].([]any)
 		return len(tools) > 40

@@ -37,7 +37,7 @@ var tuned = harness.Case{
 	Script: func(string) []*llm.Rule {
 		return []*llm.Rule{
 			llm.When(llm.LastUser("to three")).Reply(llm.Text("One, two, ")).StopReason(llm.StopStopSequence).
-				Stream(llm.TextBesideFinish),
+				Stream(llm.EndBesideFinish),
 			llm.When().Reply(llm.Text("One, two, three, four.")),
 		}
 	},

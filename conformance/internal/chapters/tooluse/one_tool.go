@@ -58,6 +58,6 @@ var stopReasonToolUse = check.Check{
 	},
 }
 
-// The model says something, then uses a tool.
+// The model says something, then uses a tool. A stream may have the whole use beside the finish reason.
 var textBeside = flight("text-beside", nil,
-	llm.When().ReplyFunc(simpleBooking.call(llm.Text("Let me book that flight."))))
+	llm.When().ReplyFunc(simpleBooking.call(llm.Text("Let me book that flight."))).Stream(llm.EndBesideFinish))
