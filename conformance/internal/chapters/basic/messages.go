@@ -75,8 +75,8 @@ func Text(role, said string) server.SamplingMessage {
 // BlockText changes in JSON, so that a client that passes on the JSON of a block differs from one that reads the block.
 const BlockText = "He said \"one block\",\nand meant it."
 
-// The server sends content as a block, as an array of one, and as an array of three. The model answers in three texts,
-// of which two are equal.
+// The server sends content as a block, as an array of one, and as an array of three. The model answers the last in
+// three texts, of which two are equal.
 var blocks = harness.Case{
 	ID: "basic/blocks", Revisions: check.WithTools,
 	Handler: func(s *server.Session) (any, error) {
@@ -95,7 +95,10 @@ var blocks = harness.Case{
 		return s.Sample(ask)
 	},
 	Script: func(string) []*llm.Rule {
-		return []*llm.Rule{llm.When().Reply(llm.Text("So it is. "), llm.Text("Always! "), llm.Text("Always! "))}
+		return []*llm.Rule{
+			llm.When(llm.LastUser("And the third?")).Reply(llm.Text("So it is. "), llm.Text("Always! "), llm.Text("Always! ")),
+			llm.When().Reply(llm.Text("So it is.")),
+		}
 	},
 }
 
