@@ -83,8 +83,8 @@ type job struct {
 	err      error
 }
 
-// jobs are some rows, each in all of its revisions, with MCP_CONFORM_MATRIX=whole. Without it they are a sample: half of
-// the clients, by their names, and each row in one of its revisions, the rows in turns.
+// jobs are some rows, each in all of its revisions, with MCP_CONFORM_MATRIX=whole. Without it they are a sample: half
+// of the clients, by their names, and each row in one of its revisions, the rows in turns.
 func jobs(which func(e *expected) bool) []*job {
 	var all []*job
 	for i := range verdicts {

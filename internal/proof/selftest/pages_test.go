@@ -21,8 +21,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/selftest"
 )
 
-// The pages of docs/checks say what the catalogue says, and show what each mutant fails in one setting and revision. With
-// -update the test writes them.
+// The pages of docs/checks say what the catalogue says, and show what each mutant fails in one setting and revision.
+// With -update the test writes them.
 func TestThePagesOfTheChecks(t *testing.T) {
 	if !*update {
 		needsWhole(t)

@@ -17,8 +17,8 @@ import (
 // ExtraMeta is a _meta that no client knows.
 var ExtraMeta = story.Object{"com.example/trace": "trace-word-nine"}
 
-// The server sends unknown fields in the params, in a message and in a block. Some pieces of a streamed answer are equal, and
-// one is white space alone.
+// The server sends unknown fields in the params, in a message and in a block. Some pieces of a streamed answer are
+// equal, and one is white space alone.
 var extras = harness.Case{
 	ID: "basic/extras",
 	Handler: func(s *server.Session) (any, error) {
