@@ -284,6 +284,33 @@ func TestAMessageThatDoesNotEndIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, want)
 }
 
+// A proxy may write the type of the body in another way, or a wrong one.
+func TestTheTypeOfABodyDecidesHowItIsRead(t *testing.T) {
+	opened := func(kind string) error {
+		c, err := client.Connect(t.Context(), client.Options{Revision: server.V20251125, Sampling: paris,
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPost {
+					w.WriteHeader(http.StatusMethodNotAllowed)
+					return
+				}
+				if body, _ := io.ReadAll(r.Body); !bytes.Contains(body, []byte(`"initialize"`)) {
+					w.WriteHeader(http.StatusAccepted)
+					return
+				}
+				w.Header().Set("Content-Type", kind)
+				_, _ = io.WriteString(w, `data: {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",`+
+					`"capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}`+"\n\n")
+			})})
+		if err == nil {
+			c.Close()
+		}
+		return err
+	}
+	require.NoError(t, opened("TEXT/Event-Stream ; charset=UTF-8"))
+	require.EqualError(t, opened("text/plain"), `initialize: the body of type "text/plain" is not a message: `+
+		`invalid character 'd' looking for beginning of value`)
+}
+
 // Clients read events of the type message only.
 func TestAnEventOfAnotherTypeIsSkipped(t *testing.T) {
 	style := server.SSEStyle{ExtraLines: []string{"event: ping", "data: not a message", "", "event: message"}}

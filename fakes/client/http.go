@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/sse"
@@ -15,7 +14,6 @@ import (
 
 const (
 	jsonOrEvents    = "application/json, text/event-stream"
-	eventStream     = "text/event-stream"
 	headerSession   = "Mcp-Session-Id"
 	headerRevision  = "Mcp-Protocol-Version"
 	headerLastEvent = "Last-Event-Id"
@@ -70,7 +68,8 @@ func (c *Client) messages(resp *http.Response, at *sse.Reader, take func(*messag
 		}
 		return true
 	}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), eventStream) {
+	kind := resp.Header.Get("Content-Type")
+	if sse.IsStream(kind) {
 		if err := at.Events(resp.Body, one); invalid == nil {
 			return err
 		}
@@ -83,6 +82,8 @@ func (c *Client) messages(resp *http.Response, at *sse.Reader, take func(*messag
 	case len(raw) > maxMessage:
 		return errTooLong
 	}
-	one(raw)
-	return invalid
+	if one(raw); invalid != nil {
+		return fmt.Errorf("the body of type %q is not a message: %w", kind, jsonvalue.Plain(invalid))
+	}
+	return nil
 }

@@ -163,7 +163,7 @@ func (s *session) get(ctx context.Context, lastEvent string) (*http.Response, er
 		return nil, err
 	}
 	req.Header = s.headers()
-	req.Header.Set("Accept", eventStream)
+	req.Header.Set("Accept", "text/event-stream")
 	if lastEvent != "" {
 		req.Header.Set(headerLastEvent, lastEvent)
 	}

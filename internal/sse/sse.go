@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -27,6 +28,12 @@ type Reader struct {
 	Type string
 	// Retry is how long to wait before the stream is resumed; 0 if the server has not said.
 	Retry time.Duration
+}
+
+// IsStream reports whether a Content-Type is that of an event stream, in capitals or not, with or without parameters.
+func IsStream(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
 }
 
 // Events calls take with the data of each event, until take returns false or the body ends. An event that the end

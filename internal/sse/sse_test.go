@@ -49,6 +49,13 @@ func TestEveryLegalStreamIsRead(t *testing.T) {
 	}
 }
 
+func TestTheMediaTypeIsReadInAnyForm(t *testing.T) {
+	for kind, want := range map[string]bool{"text/event-stream": true, "Text/Event-Stream; charset=utf-8": true,
+		" text/event-stream ;": true, "": false, "application/json": false, "text/event-streams": false} {
+		require.Equal(t, want, IsStream(kind), kind)
+	}
+}
+
 func TestAnEventIsDeliveredAtItsEnd(t *testing.T) {
 	for _, end := range []string{"\r\r", "\r\n\r\n", "\n\n", "\r\n\r"} {
 		r := &silent{strings.NewReader("data: a" + end)}

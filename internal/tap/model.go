@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/dialects"
+	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
 // modelTransport sends requests to the model through next and records them with their responses.
@@ -42,7 +43,7 @@ func (t *modelTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	end.Status = resp.StatusCode
-	end.Stream = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+	end.Stream = sse.IsStream(resp.Header.Get("Content-Type"))
 	resp.Body = &modelAnswer{body: resp.Body, record: t.record, end: end, left: resp.ContentLength}
 	return resp, nil
 }

@@ -131,8 +131,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		session = frame.Session
 	}
 	kind := strings.ToLower(r.Method)
-	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-	if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
+	if sse.IsStream(resp.Header.Get("Content-Type")) {
 		resp.Body = &stream{frames: t.frames, body: resp.Body, head: head, name: t.frames.streamName(kind), session: session,
 			request: frame.Raw, ends: kind == "post", left: r.Context().Done()}
 		return resp, nil

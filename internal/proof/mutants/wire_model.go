@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/sse"
@@ -63,7 +62,7 @@ func (w *Wire) asksTwice(next http.RoundTripper) http.RoundTripper {
 
 // editReply edits the chunks of a reply. One that breaks off keeps its end.
 func (w *Wire) editReply(resp *http.Response, facts []Facts) (*http.Response, error) {
-	isStream := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+	isStream := sse.IsStream(resp.Header.Get("Content-Type"))
 	body, broken := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
 	var chunks []object
