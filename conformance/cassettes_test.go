@@ -29,6 +29,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/hooks"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 	"github.com/mcp-conform/mcp-conform/internal/solid"
 )
 
@@ -37,9 +38,9 @@ var update = flag.Bool("update", false, "write conformance/recordings anew")
 // forms are the ways in which the reference asks a model, with the suffix of their recordings.
 var forms = reference.Forms()
 
-// sampled reports whether a scenario is recorded and replayed in a form: in all forms if [whole] is set, else in every
-// tenth, in turn.
-func sampled(scenario, form int) bool { return whole() || (scenario+form)%10 == 0 }
+// sampled reports whether a scenario is recorded and replayed in a form: in all forms if [sharedtest.Whole], else in
+// every tenth, in turn.
+func sampled(scenario, form int) bool { return sharedtest.Whole() || (scenario+form)%10 == 0 }
 
 // replayed are all embedded recordings. Reading them takes long.
 var replayed = sync.OnceValues(func() (*cassettes.Player, error) { return recordings.Replay() })
@@ -222,7 +223,7 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 				if mutant.Dialects != nil {
 					every = 1
 				}
-				if !whole() {
+				if !sharedtest.Whole() {
 					every *= 5
 				}
 				if !mutant.ShowsIn(form.Config) || (i+k)%every != 0 {

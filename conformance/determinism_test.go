@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"runtime/debug"
 	"testing"
 	"testing/synctest"
@@ -16,17 +15,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
-// whole makes the tests of this package play every case and setting. Without it they play a sample that takes seconds.
-// It is a function, because Go's test cache sees only what tests read.
-func whole() bool { return os.Getenv("MCP_CONFORM_MATRIX") == "whole" }
-
-// sample returns what a test plays: nil, for everything, if [whole] is set, else the patterns.
+// sample returns what a test plays: nil, for everything, if [sharedtest.Whole], else the patterns.
 func sample(patterns ...string) []string {
-	if whole() {
+	if sharedtest.Whole() {
 		return nil
 	}
 	return patterns
@@ -72,7 +68,7 @@ func TestEqualRunsGiveEqualReports(t *testing.T) {
 		{"mutant runs-tools", mutants.Find("runs-tools").Client(reference.Config{}, nil), anyOrder, false, false},
 		{"mutant stops-at-finish", mutants.Find("stops-at-finish").Client(reference.Config{}, nil), anyOrder, false, false},
 	} {
-		if !whole() && !c.sampled {
+		if !sharedtest.Whole() && !c.sampled {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/conversation"
 	"github.com/mcp-conform/mcp-conform/internal/dialects"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // exploring returns a suite that plays only n conversations.
@@ -27,7 +28,7 @@ func exploring(t *testing.T, c harness.Client, n int) conformance.Suite {
 
 func TestACorrectClientPassesGeneratedConversations(t *testing.T) {
 	n := 6
-	if whole() {
+	if sharedtest.Whole() {
 		n = 100
 	}
 	for _, name := range dialects.APIs() {

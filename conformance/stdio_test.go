@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	plays "github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/relay"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // findPython returns the path of the interpreter itself: the python3 in the PATH may be a script that takes long to
@@ -149,7 +150,7 @@ func TestBadClientsOverStdio(t *testing.T) {
 	}
 	suites := map[string]conformance.Suite{}
 	for behaviour, want := range clients {
-		if !whole() && plays.Number(behaviour)%2 != 0 {
+		if !sharedtest.Whole() && plays.Number(behaviour)%2 != 0 {
 			continue
 		}
 		suite := overStdio(python(t, behaviour), harness.DefaultTimeout)

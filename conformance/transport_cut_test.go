@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // cutter is a network that breaks once, after a number of bytes of the streams of calls.
@@ -97,7 +98,7 @@ func TestABrokenConnectionChangesNoVerdict(t *testing.T) {
 		"data: ") // The barrier's stream has no ids.
 	require.Less(t, known, barrier)
 	for at := first; at < barrier; at++ {
-		if !whole() && !strings.Contains(all[at-1:at+1], "\n") && at%64 != 0 {
+		if !sharedtest.Whole() && !strings.Contains(all[at-1:at+1], "\n") && at%64 != 0 {
 			continue
 		}
 		_, got := through(t, at)

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	plays "github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 type (
@@ -129,7 +130,7 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 			cases: "basic declare", some: true, want: verdicts{"client/sampled": fail,
 				"client/ends-cleanly": fail, "declare/over-declared": fail}},
 	} {
-		if !whole() && plays.Number(name)%5 != 0 {
+		if !sharedtest.Whole() && plays.Number(name)%5 != 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -140,11 +141,11 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 			suite := conformance.Suite{Client: harness.InProcess(client), Revisions: c.revisions, Seed: 1,
 				Only: strings.Fields(c.cases), Skip: []string{"basic/long"},
 				Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
-			if !whole() {
+			if !sharedtest.Whole() {
 				suite.Revisions = legacy
 			}
 			want := maps.Clone(c.want)
-			if whole() {
+			if sharedtest.Whole() {
 				maps.Copy(want, c.also)
 				suite.Only, suite.Skip = nil, append(suite.Skip, "malformed", "malformed/*", "loop/sixty-four-rounds")
 			}

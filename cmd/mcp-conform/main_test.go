@@ -25,6 +25,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 func TestMain(m *testing.M) {
@@ -57,15 +58,8 @@ func TestScripts(t *testing.T) { runScripts(t, "script") }
 
 // The long scripts show uses that take seconds each.
 func TestLongScripts(t *testing.T) {
-	needsWhole(t)
+	sharedtest.NeedsWhole(t)
 	runScripts(t, "long")
-}
-
-// needsWhole skips a test that takes long.
-func needsWhole(t *testing.T) {
-	if os.Getenv("MCP_CONFORM_MATRIX") != "whole" {
-		t.Skip("needs MCP_CONFORM_MATRIX=whole")
-	}
 }
 
 func runScripts(t *testing.T, folder string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/baseline"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 var update = flag.Bool("update", false, "write the command's output in the README, docs and scripts anew")
@@ -153,7 +154,7 @@ func TestTheCommandsOfThePagesWork(t *testing.T) {
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			if slices.Contains(longPages, filepath.Base(path)) {
-				needsWhole(t)
+				sharedtest.NeedsWhole(t)
 			}
 			t.Parallel()
 			dir := pageFolder(t, text)

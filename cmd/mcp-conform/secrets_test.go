@@ -24,6 +24,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 const mostPlanted = 30
@@ -99,7 +100,7 @@ func runTelltale() int {
 }
 
 func TestNoFileOfARunHoldsASecretOfTheEnvironment(t *testing.T) {
-	needsWhole(t)
+	sharedtest.NeedsWhole(t)
 	dir := t.TempDir()
 	cmd := exec.Command("mcp-conform", "run", "-v", "--scenario", "parallel", "--scenario", "basic", "--out", "out",
 		"--report", "html=a,junit=b,markdown=c,json=d,annotations=e,checks=f,text=g,badge=h", "--", "telltale")

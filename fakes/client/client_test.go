@@ -307,8 +307,8 @@ func TestTheTypeOfABodyDecidesHowItIsRead(t *testing.T) {
 		return err
 	}
 	require.NoError(t, opened("TEXT/Event-Stream ; charset=UTF-8"))
-	require.EqualError(t, opened("text/plain"), `initialize: the body of type "text/plain" is not a message: `+
-		`invalid character 'd' looking for beginning of value`)
+	require.EqualError(t, opened("text/plain"), `initialize: the body with the Content-Type "text/plain" is not a `+
+		`message: invalid character 'd' looking for beginning of value`)
 }
 
 // Clients read events of the type message only.

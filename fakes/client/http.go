@@ -83,7 +83,7 @@ func (c *Client) messages(resp *http.Response, at *sse.Reader, take func(*messag
 		return errTooLong
 	}
 	if one(raw); invalid != nil {
-		return fmt.Errorf("the body of type %q is not a message: %w", kind, jsonvalue.Plain(invalid))
+		return fmt.Errorf("the body with the Content-Type %q is not a message: %w", kind, jsonvalue.Plain(invalid))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/play"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // expected is what a run must report of a bad client.
@@ -93,7 +94,7 @@ func jobs(which func(e *expected) bool) []*job {
 			continue
 		}
 		revisions := e.revisions()
-		if os.Getenv("MCP_CONFORM_MATRIX") != "whole" {
+		if !sharedtest.Whole() {
 			if play.Number(e.client)%2 != 0 {
 				continue
 			}

@@ -1,6 +1,6 @@
-// Package sharedtest finds and reads test data that is not part of the repository: the published schemas of MCP and
-// recordings of real provider traffic. Only tests import it. It knows the formats of recordings; what the data means is
-// known by the package that needs it.
+// Package sharedtest has what the tests of several packages share. It finds and reads test data that is not part of the
+// repository: the published schemas of MCP and recordings of real provider traffic. It knows the formats of recordings;
+// what the data means is known by the package that needs it. And it says how much the tests play. Only tests import it.
 package sharedtest
 
 import (

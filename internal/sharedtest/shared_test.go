@@ -57,3 +57,16 @@ func ExamplePath() {
 	fmt.Printf("%T reads %s\n", test, sharedtest.Variable)
 	// Output: func(*testing.T) reads MCP_CONFORM_SHARED
 }
+
+func TestATestThatNeedsTheWholeIsSkippedWithoutIt(t *testing.T) {
+	for value, runs := range map[string]bool{"whole": true, "": false, "some": false} {
+		t.Setenv("MCP_CONFORM_MATRIX", value)
+		require.Equal(t, runs, sharedtest.Whole())
+		r := &recorder{}
+		func() {
+			defer func() { _ = recover() }()
+			sharedtest.NeedsWhole(r)
+		}()
+		require.Equal(t, !runs, r.skipped, value)
+	}
+}

@@ -261,7 +261,7 @@ const (
 	EndBesideFinish
 	// WithoutDone ends the stream without [DONE], as some gateways do.
 	WithoutDone
-	// KeptAlive has comments between the chunks, as OpenRouter sends while a model thinks. They are no data.
+	// KeptAlive has comments between the chunks, as OpenRouter sends while a model thinks. Clients ignore them.
 	KeptAlive
 	// FilterFirst begins with a chunk without choices, which has the results of a content filter, as Azure does.
 	FilterFirst

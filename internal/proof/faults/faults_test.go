@@ -1,7 +1,6 @@
 package faults_test
 
 import (
-	"os"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/internal/proof/faults"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
@@ -22,7 +22,7 @@ func run(t *testing.T, seed uint64, n, only int) *faults.Report {
 
 func TestEqualSeedsPlayEqualFaults(t *testing.T) {
 	const seed, one = 3, 2 // the faults of this seed do not depend on the order of concurrent requests
-	whole := os.Getenv("MCP_CONFORM_MATRIX") == "whole"
+	whole := sharedtest.Whole()
 	some := 1
 	if whole {
 		some = 10
@@ -55,9 +55,7 @@ func TestTheScoreCountsWhatFiredAndIsNotLegal(t *testing.T) {
 
 // The whole matrix plays three seeds. Each must reach the goal.
 func TestMostFaultsAreNamed(t *testing.T) {
-	if os.Getenv("MCP_CONFORM_MATRIX") != "whole" {
-		return
-	}
+	sharedtest.NeedsWhole(t)
 	const seeds = 3
 	for seed := range uint64(seeds) {
 		r := run(t, seed+1, 100, 0)

@@ -1,11 +1,8 @@
 package mutants
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
@@ -13,11 +10,7 @@ import (
 // anthropicMutants are wrong in the translation to Anthropic Messages and back.
 var anthropicEdits = edits{
 	"ignores-block-index": reply(oneBlock),
-	"ping-is-an-error": just(Edit{Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
-		return replies(next, func(body io.ReadCloser) io.ReadCloser {
-			return readCloser{&lines{from: bufio.NewReader(body), edit: w.pingIsAnError}, body}
-		})
-	}}),
+	"ping-is-an-error":    replyLines((*Wire).pingIsAnError),
 	"appends-to-empty-input": reply(func(chunks []object) []object {
 		for _, e := range chunks {
 			if delta := member(e, "delta"); delta["partial_json"] != nil {

@@ -1,7 +1,6 @@
 package mutants
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -49,29 +48,21 @@ var basicEdits = edits{
 	"drops-text-at-finish": reply(withoutAtFinish("content")),
 	"answers-first-text":   result(func(r object) { keep(r, "text", 1) }),
 	"drops-equal-texts": result(func(r object) {
-		blocks, _ := r["content"].([]any)
-		for i := len(blocks) - 1; i > 0; i-- {
-			if reflect.DeepEqual(blocks[i], blocks[i-1]) {
-				blocks = slices.Delete(blocks, i, i+1)
-				r["content"] = blocks
-			}
+		if blocks, ok := r["content"].([]any); ok {
+			r["content"] = slices.CompactFunc(blocks, reflect.DeepEqual)
 		}
 	}),
-	"drops-blank-pieces": reply(eachPiece(func(_, piece string) bool { return strings.TrimSpace(piece) != "" })),
-	"drops-equal-pieces": reply(eachPiece(func(before, piece string) bool { return piece != before })),
+	"drops-blank-pieces": reply(keepPieces(func(_, piece string) bool { return strings.TrimSpace(piece) != "" })),
+	"drops-equal-pieces": reply(keepPieces(func(before, piece string) bool { return piece != before })),
 	"needs-a-first-choice": reply(func(chunks []object) []object {
-		for _, c := range chunks[:min(1, len(chunks))] {
-			if choices, ok := c["choices"].([]any); ok && len(choices) == 0 {
+		if len(chunks) > 0 {
+			if choices, ok := chunks[0]["choices"].([]any); ok && len(choices) == 0 {
 				return []object{{"error": object{"message": "index out of range"}}}
 			}
 		}
 		return chunks
 	}),
-	"comment-is-an-error": just(Edit{Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
-		return replies(next, func(body io.ReadCloser) io.ReadCloser {
-			return readCloser{&lines{from: bufio.NewReader(body), edit: w.commentIsAnError}, body}
-		})
-	}}),
+	"comment-is-an-error": replyLines((*Wire).commentIsAnError),
 	"first-page-only": in(func(m *Message) {
 		if result, ok := m.Body["result"].(object); ok {
 			delete(result, "nextCursor")
@@ -340,8 +331,8 @@ func (w *Wire) commentIsAnError(line []byte) []byte {
 	return line
 }
 
-// eachPiece drops the pieces of a streamed text that are not kept. keep learns the piece before, too.
-func eachPiece(keep func(before, piece string) bool) func([]object) []object {
+// keepPieces keeps the pieces of a streamed text for which keep returns true. before is the piece before.
+func keepPieces(keep func(before, piece string) bool) func([]object) []object {
 	return func(chunks []object) []object {
 		before := ""
 		eachDelta(chunks, func(d object) {

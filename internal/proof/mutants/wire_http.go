@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
+	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
 // roundTrip is an [http.RoundTripper] that is a function.
@@ -160,7 +161,7 @@ func (w *Wire) edited(resp *http.Response, err error, post *Message) (*http.Resp
 		return nil, err
 	}
 	switch kind := resp.Header.Get("Content-Type"); {
-	case strings.HasPrefix(kind, "text/event-stream"):
+	case sse.IsStream(kind):
 		resp.Body = w.stream(resp.Body, post)
 	case strings.HasPrefix(kind, "application/json"):
 		body, err := io.ReadAll(resp.Body)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/internal/sse"
@@ -126,4 +127,14 @@ func (w *Wire) line(line []byte) []byte {
 		w.Fire()
 	}
 	return kept
+}
+
+// replyLines edits each line of the model's replies.
+func replyLines(edit func(*Wire, []byte) []byte) func(*Wire) Edit {
+	return just(Edit{Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
+		return replies(next, func(body io.ReadCloser) io.ReadCloser {
+			edited := &lines{from: bufio.NewReader(body), edit: func(line []byte) []byte { return edit(w, line) }}
+			return readCloser{edited, body}
+		})
+	}})
 }

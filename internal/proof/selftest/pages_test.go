@@ -19,13 +19,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/legitimate"
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/selftest"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // The pages of docs/checks say what the catalogue says, and show what each mutant fails in one setting and revision.
 // With -update the test writes them.
-func TestThePagesOfTheChecks(t *testing.T) {
+func TestThePagesShowWhatTheMutantsFail(t *testing.T) {
 	if !*update {
-		needsWhole(t)
+		sharedtest.NeedsWhole(t)
 	}
 	m, err := selftest.Run(t.Context(), selftest.Options{Parallel: runtime.GOMAXPROCS(0), Sample: true})
 	require.NoError(t, err)

@@ -12,28 +12,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/selftest"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/conditions.txt and docs/checks")
 
 func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
-// whole says to run everything, which takes some minutes, not a sample. A function, because Go's test cache sees only
-// what tests read.
-func whole() bool { return os.Getenv("MCP_CONFORM_MATRIX") == "whole" }
-
-// needsWhole skips a test that takes long.
-func needsWhole(t *testing.T) {
-	if !whole() {
-		t.Skip("needs MCP_CONFORM_MATRIX=whole")
-	}
-}
-
-// In a sample one mutant of three plays. Its name decides, so that a new mutant changes nothing for others.
+// A sample plays one mutant of three. Its name decides, so that a new mutant changes nothing for others.
 func TestTheReferencePassesAndEachMutantFailsItsChecks(t *testing.T) {
-	o := selftest.Options{Parallel: runtime.GOMAXPROCS(0), Sample: !whole()}
+	o := selftest.Options{Parallel: runtime.GOMAXPROCS(0), Sample: !sharedtest.Whole()}
 	for _, m := range mutants.All() {
-		if !whole() && play.Number(m.Name)%3 == 0 {
+		if !sharedtest.Whole() && play.Number(m.Name)%3 == 0 {
 			o.Mutants = append(o.Mutants, m.Name)
 		}
 	}
@@ -46,7 +36,7 @@ func TestTheReferencePassesAndEachMutantFailsItsChecks(t *testing.T) {
 
 // The list in testdata/conditions.txt says which pairs are not named, and why. With -update the test counts them anew.
 func TestEachMutantFailsItsChecksUnderEachConditionOrNeverFires(t *testing.T) {
-	needsWhole(t)
+	sharedtest.NeedsWhole(t)
 	c, err := selftest.RunConditions(t.Context(), selftest.Options{Parallel: runtime.GOMAXPROCS(0)})
 	require.NoError(t, err)
 	if *update {

@@ -2,7 +2,6 @@ package variations_test
 
 import (
 	"context"
-	"os"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -20,12 +19,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/proof/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/proof/play"
 	"github.com/mcp-conform/mcp-conform/internal/proof/variations"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
-
-// whole says to run everything, not a sample. A function, because Go's test cache sees only what tests read.
-func whole() bool { return os.Getenv("MCP_CONFORM_MATRIX") == "whole" }
 
 // expensive are cases that cost twice as much as all others together.
 var expensive = []string{"basic/long", "loop/sixty-four-rounds", "mrtr/for-ever", "consent/fifty"}
@@ -39,7 +36,7 @@ func sampled(v *variations.Variation) bool { return play.Number(v.Name)%16 == 0 
 // for expensive cases and malformed requests. Some are correct only in their own cases.
 func TestVariationsPassEveryCheck(t *testing.T) {
 	for i, v := range variations.All() {
-		if !whole() && !sampled(&v) {
+		if !sharedtest.Whole() && !sampled(&v) {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
@@ -50,11 +47,11 @@ func TestVariationsPassEveryCheck(t *testing.T) {
 				one.In = oneOf(&v, i)
 			}
 			own := &one
-			if whole() {
+			if sharedtest.Whole() {
 				own = &v
 			}
 			require.Positive(t, passes(t, own, v.Cases, expensive), "the variation never occurred")
-			if whole() && !v.OnlyCases {
+			if sharedtest.Whole() && !v.OnlyCases {
 				skip := slices.Concat(expensive, []string{"malformed", "malformed/*", "explore", "explore/*"})
 				passes(t, &one, nil, skip) // without what has no known requests to edit
 			}
@@ -78,9 +75,7 @@ var conditional = []string{"basic/turns", "basic/image", "basic/failing", "tool-
 // A client may be different only with tools, only in later rounds, and so on. Each variation is limited to each
 // condition, in one revision. Many do not occur there.
 func TestVariationsPassEveryCheckUnderConditions(t *testing.T) {
-	if !whole() {
-		t.Skip("needs MCP_CONFORM_MATRIX=whole")
-	}
+	sharedtest.NeedsWhole(t)
 	for i, v := range variations.All() {
 		for j, when := range mutants.Conditions() {
 			limited := v
@@ -122,10 +117,10 @@ var learned sync.Map // by revision: a function that returns which conditions ho
 func TestVariationsPassGeneratedConversations(t *testing.T) {
 	for i, v := range variations.All() {
 		n := 30
-		if !whole() {
+		if !sharedtest.Whole() {
 			n = 6
 		}
-		if !whole() && i%32 != 1 || v.Config.Loop { // the server has no tools of generated conversations
+		if !sharedtest.Whole() && i%32 != 1 || v.Config.Loop { // the server has no tools of generated conversations
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {

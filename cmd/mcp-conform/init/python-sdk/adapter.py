@@ -30,7 +30,7 @@ async def sample(context, params):
             result = await ask(params.model_dump(by_alias=True, mode="json", exclude_none=True), told, give_up)
         if isinstance(result["content"], list) and len(result["content"]) == 1:
             result["content"] = result["content"][0]
-        result = types.CreateMessageResultWithTools.model_validate(result)  # the other one takes one block only
+        result = types.CreateMessageResultWithTools.model_validate(result)  # CreateMessageResult takes one block
     except Exception:  # whatever it is: the server gets no message of the model
         return types.ErrorData(code=-32603, message="the model did not answer")
     if told["decision"] == "decline-answer":

@@ -18,7 +18,7 @@ import (
 var ExtraMeta = story.Object{"com.example/trace": "trace-word-nine"}
 
 // The server sends unknown fields in the params, in a message and in a block. Some pieces of a streamed answer are
-// equal, and one is white space alone.
+// equal, and one is only white space.
 var extras = harness.Case{
 	ID: "basic/extras",
 	Handler: func(s *server.Session) (any, error) {

@@ -48,8 +48,8 @@ var (
 	}, llm.When().Reply(llm.Text(" blue.")))
 )
 
-// The server asks the same twice, with another system prompt: the model says something else then. A stream of this has
-// comments, and begins with a chunk that has no choice.
+// The server asks the same twice, with another system prompt: the model says something else then. A stream of that
+// answer has comments, and begins with a chunk without choices.
 var askedAgain = harness.Case{
 	ID: "basic/asked-again",
 	Handler: func(s *server.Session) (any, error) {
