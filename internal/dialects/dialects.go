@@ -3,7 +3,6 @@
 package dialects
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"net/http"
@@ -68,7 +67,8 @@ func FactsOf(name string) dialect.Facts {
 }
 
 // Decode reads a recorded request of a dialect; path is the URL path of the request. It does not apply the provider's
-// rules. The request owns a copy of the body. The error reports an unknown dialect or an unreadable body.
+// rules. The request shares memory with the body, which must not change. The error reports an unknown dialect or an
+// unreadable body.
 func Decode(name, path string, body []byte) (*dialect.Request, error) {
 	req, _, err := decode(name, path, body)
 	return req, err
@@ -96,7 +96,7 @@ func decode(name, path string, body []byte) (*dialect.Request, dialect.Codec, er
 	}
 	r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path},
 		Header: http.Header{"Content-Type": {"application/json"}}}
-	req, bad := codec.Decode(r, bytes.Clone(body))
+	req, bad := codec.Decode(r, body)
 	if bad != nil {
 		return nil, nil, bad
 	}

@@ -154,9 +154,8 @@ func Contains(v any, text string) bool {
 		if strings.Contains(v, text) {
 			return true
 		}
-		switch inner := Decode([]byte(v)).(type) {
-		case map[string]any, []any:
-			return Contains(inner, text)
+		if inner := strings.TrimLeft(v, " \t\r\n"); inner != "" && (inner[0] == '{' || inner[0] == '[') {
+			return Contains(Decode([]byte(inner)), text)
 		}
 	case []any:
 		return slices.ContainsFunc(v, func(item any) bool { return Contains(item, text) })

@@ -1,42 +1,65 @@
 package check
 
 import (
+	"runtime"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/workers"
 )
 
-// JudgeScenario judges one scenario in one revision: one result for each wanted check whose cases occur in the
-// sessions. A nil wanted wants all checks.
-func JudgeScenario(
-	scenario *Scenario, revision server.Revision, sessions []*evidence.Session, wanted func(*Scenario, *Check) bool,
+// Judge judges scenarios in one revision: one result for each wanted check whose cases occur in the sessions, in the
+// order of the scenarios. A nil wanted wants all checks. It judges several checks at the same time.
+func Judge(
+	scenarios Catalogue, revision server.Revision, sessions []*evidence.Session, wanted func(*Scenario, *Check) bool,
 ) []Judged {
-	if !slices.Contains(scenario.Revisions, revision) {
-		return nil
+	type rule struct {
+		of *Scenario
+		*Check
 	}
-	var results []Judged
-	for i := range scenario.Checks {
-		c := &scenario.Checks[i]
-		level, exists := c.Levels[revision]
-		if !exists || wanted != nil && !wanted(scenario, c) {
+	var rules []rule
+	for i := range scenarios {
+		scenario := &scenarios[i]
+		if !slices.Contains(scenario.Revisions, revision) {
 			continue
 		}
-		verdicts := c.verdicts(scenario, sessions)
-		if scenario.EveryCase {
-			verdicts = c.everywhere(scenario, sessions)
-		}
-		if len(verdicts) > 0 {
-			results = append(results, fold(scenario.ID, c, level, revision, verdicts))
+		scenario.expect(sessions)
+		for j := range scenario.Checks {
+			c := &scenario.Checks[j]
+			if _, exists := c.Levels[revision]; exists && (wanted == nil || wanted(scenario, c)) {
+				rules = append(rules, rule{scenario, c})
+			}
 		}
 	}
-	return results
+	found := make([][]Judged, len(rules))
+	workers.Each(len(rules), runtime.GOMAXPROCS(0), func(i int) {
+		r := rules[i]
+		if verdicts := r.verdicts(r.of, sessions); len(verdicts) > 0 {
+			found[i] = []Judged{fold(r.of.ID, r.Check, r.Levels[revision], revision, verdicts)}
+		}
+	})
+	return slices.Concat(found...)
+}
+
+// expect tells the sessions what the cases of the scenario expect.
+func (s *Scenario) expect(sessions []*evidence.Session) {
+	for _, one := range s.Cases {
+		for _, in := range sessions {
+			if ev := in.Case(one.ID); ev != nil {
+				ev.Expect = one.Expect
+			}
+		}
+	}
 }
 
 // verdicts judges each of the check's cases in each session.
 func (c *Check) verdicts(scenario *Scenario, sessions []*evidence.Session) []caseVerdict {
+	if scenario.EveryCase {
+		return c.everywhere(scenario, sessions)
+	}
 	var verdicts []caseVerdict
 	for _, one := range scenario.Cases {
 		if !c.Judges(one.ID) {
@@ -44,7 +67,6 @@ func (c *Check) verdicts(scenario *Scenario, sessions []*evidence.Session) []cas
 		}
 		for _, s := range sessions {
 			if ev := s.Case(one.ID); ev != nil && !replayed(ev, sessions) {
-				ev.Expect = one.Expect
 				verdicts = append(verdicts, caseVerdict{ev, c.byLoop(scenario, ev), false})
 			}
 		}

@@ -44,9 +44,7 @@ func Traces(
 		} else if sessions[0].Omitted {
 			judged = append(judged, client.NothingPlayed(revision, sessions[0]))
 		}
-		for i := range scenarios {
-			judged = append(judged, check.JudgeScenario(&scenarios[i], revision, sessions, wanted)...)
-		}
+		judged = append(judged, check.Judge(scenarios, revision, sessions, wanted)...)
 		client.NamePrerequisite(judged)
 		check.NameSame(judged)
 		unmarked += client.Unmarked(sessions)

@@ -21,9 +21,9 @@ var negotiatedRules = check.Check{
 	Fix:    "Set up a session in the same way, however its version was found: headers, capabilities and handlers.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		spoken := negotiated(e.Session)
-		s := e.Session.InRevision(spoken)
+		s, rules := e.Session.InRevision(spoken), check.Catalogue{always.Scenario}
 		var warned *check.Verdict
-		for _, j := range check.JudgeScenario(&always.Scenario, spoken, []*evidence.Session{s}, nil) {
+		for _, j := range check.Judge(rules, spoken, []*evidence.Session{s}, nil) {
 			broken := check.Fail("in %s, which the client and the server agreed on: %s (%s)", spoken, j.Message, j.ID()).
 				Because(j.Cause, j.Fix).Repeats(j.ID())
 			broken.Evidence = j.Evidence
