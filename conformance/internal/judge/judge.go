@@ -32,19 +32,18 @@ func Traces(
 	for _, of := range slices.Sorted(maps.Keys(played)) {
 		revision := server.Revision(of)
 		sessions := decodeAll(played[of]) // one revision at a time: what is decoded takes more memory than the traces
-		var judged []check.Judged
 		evidence.NoteRun(sessions)
 		rs.Played[of] = called(sessions)
-		if begun := without(sessions, func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
-			begun = sameRevision(begun)
-			judged = client.Judge(revision, begun)
-			if evidence.AllSpokeOtherRevision(begun) {
-				noteOtherRevision(sessions, begun[0].Tried)
-			}
-		} else if sessions[0].Omitted {
-			judged = append(judged, client.NothingPlayed(revision, sessions[0]))
+		begun := sameRevision(without(sessions, func(s *evidence.Session) bool { return s.GivenUp }))
+		if len(begun) > 0 && evidence.AllSpokeOtherRevision(begun) {
+			noteOtherRevision(sessions, begun[0].Tried)
 		}
-		judged = append(judged, check.Judge(scenarios, revision, sessions, wanted)...)
+		judged := check.Judge(scenarios, revision, sessions, wanted)
+		if len(begun) > 0 { // after the checks, which have validated everything side by side
+			judged = append(client.Judge(revision, begun), judged...)
+		} else if sessions[0].Omitted {
+			judged = append([]check.Judged{client.NothingPlayed(revision, sessions[0])}, judged...)
+		}
 		client.NamePrerequisite(judged)
 		check.NameSame(judged)
 		unmarked += client.Unmarked(sessions)
