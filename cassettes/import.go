@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,7 +131,7 @@ func (f *foreignFile) add(it *cassette.Interaction, line, column int) {
 		answered = nil
 	}
 	for _, err := range []error{
-		lost(q.Headers, q.Body, "request"), lost(answered, r.Body, "response"),
+		removed(q.URL), lost(q.Headers, q.Body, "request"), lost(answered, r.Body, "response"),
 		uncompress(q.Headers, &q.Body, "request"), uncompress(r.Headers, &r.Body, "response"), check(it),
 	} {
 		if err != nil {
@@ -147,6 +148,15 @@ func (f *foreignFile) add(it *cassette.Interaction, line, column int) {
 		r.Status = strings.TrimSpace(strconv.Itoa(r.Code) + " " + text)
 	}
 	f.all = append(f.all, it)
+}
+
+// removed refuses an interaction whose address was removed: no request would match it.
+func removed(address string) error {
+	if wasRemoved.MatchString(address) {
+		return fmt.Errorf("the request's address was removed, found %s: put the provider's there, or record it again",
+			address)
+	}
+	return nil
 }
 
 // lost refuses a message without a body whose header says that it had one.
@@ -197,15 +207,7 @@ func (f *foreignFile) yaml() {
 	if version := root.member("version"); version.Node != nil && version.Value == "2" {
 		f.refuseNode(version.Node, "this is a cassette of go-vcr v4: use it as it is")
 	}
-	list := root.member("interactions", "http_interactions")
-	if list.Node == nil {
-		return
-	}
-	if list.Kind != yaml.SequenceNode {
-		f.refuseNode(list.Node, "expected a list of interactions")
-		return
-	}
-	for _, n := range list.Content {
+	for _, n := range f.interactions(root) {
 		it := f.of(n)
 		q, r := it.part("request", inRequests), it.part("response", inResponses)
 		code, status := r.status()
@@ -217,6 +219,35 @@ func (f *foreignFile) yaml() {
 			Response: cassette.Response{Code: code, Status: status, Headers: r.member("headers").header(), Body: r.body()},
 		}, n.Line, n.Column)
 	}
+}
+
+// interactions returns the interactions of a file: mappings with a request and a response. LangChain's serializer of
+// vcrpy writes a list of all requests and one of all responses.
+func (f *foreignFile) interactions(root foreignNode) []*yaml.Node {
+	list := root.member("interactions", "http_interactions")
+	requests, responses := root.member("requests"), root.member("responses")
+	for _, all := range []foreignNode{list, requests, responses} {
+		if all.Node != nil && all.Kind != yaml.SequenceNode {
+			f.refuseNode(all.Node, "expected a list of interactions, or of requests and responses")
+			return nil
+		}
+	}
+	switch {
+	case list.Node != nil:
+		return list.Content
+	case requests.Node == nil || responses.Node == nil:
+		return nil
+	case len(requests.Content) != len(responses.Content):
+		f.refuseNode(responses.Node, "expected as many responses as requests: %d, found %d", len(requests.Content),
+			len(responses.Content))
+		return nil
+	}
+	pairs := make([]*yaml.Node, len(requests.Content))
+	for i, q := range requests.Content {
+		pairs[i] = &yaml.Node{Kind: yaml.MappingNode, Line: q.Line, Column: q.Column, Content: []*yaml.Node{
+			{Value: "request"}, q, {Value: "response"}, responses.Content[i]}}
+	}
+	return pairs
 }
 
 func (f *foreignFile) invalidYAML(err error) {
@@ -373,17 +404,26 @@ func (n foreignNode) decoded() string {
 	return string(data)
 }
 
+// wasRemoved matches what stands in place of a value that was removed, such as **REDACTED** or <FILTERED>.
+var wasRemoved = regexp.MustCompile(`(?i)^[^\pL\d]*(redacted|filtered|removed|scrubbed|masked)[^\pL\d]*$`)
+
+// header returns the header without the values that were removed: **REDACTED** is no media type.
 func (n foreignNode) header() http.Header {
 	h := http.Header{}
+	add := func(name, value string) {
+		if !wasRemoved.MatchString(value) {
+			h.Add(name, value)
+		}
+	}
 	for name, value := range n.members() {
 		switch values := n.file.of(value); {
 		case values.Node == nil:
 		case values.Kind == yaml.SequenceNode:
 			for _, value := range values.Content {
-				h.Add(name, n.file.of(value).text())
+				add(name, n.file.of(value).text())
 			}
 		default:
-			h.Add(name, values.text())
+			add(name, values.text())
 		}
 	}
 	return h

@@ -13,6 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
+const asked = `{"model":"m","messages":[{"role":"user","content":"Is it café-warm, sk-live-0123456789abcdef?"}]}`
+
 // The formats of other recorders, each with the same two interactions: a chat, and an error that was sent as gzip.
 var formats = map[string]string{
 	"vcrpy": `interactions:
@@ -40,6 +42,28 @@ var formats = map[string]string{
     headers: {Content-Encoding: [gzip], Content-Type: [application/json]}
     status: {code: 401, message: Unauthorized}
 version: 1
+`,
+	"vcrpy, LangChain": `requests:
+- body: !!binary |
+    QUESTION
+  headers:
+    Authorization: Bearer sk-live-0123456789abcdef
+    Content-Length: '**REDACTED**'
+  method: POST
+  uri: https://api.openai.com/v1/chat/completions
+- body: null
+  headers: {}
+  method: GET
+  uri: https://api.openai.com/v1/models?limit=1
+responses:
+- body: {string: "data: {\"choices\":[]}\n\ndata: [DONE]\n\n"}
+  headers: {Content-Type: '**REDACTED**', Content-Encoding: ['**REDACTED**']}
+  status: {code: 200, message: OK}
+- body:
+    string: !!binary |
+      GZIP
+  headers: {}
+  status: {code: 401, message: Unauthorized}
 `,
 	"Ruby VCR": `---
 http_interactions:
@@ -108,7 +132,6 @@ interactions:
 }
 
 func httprrFile() string {
-	asked := `{"model":"m","messages":[{"role":"user","content":"Is it café-warm, sk-live-0123456789abcdef?"}]}`
 	message := func(lines ...string) string { return strings.Join(lines, "\r\n") }
 	pairs := [][2]string{
 		{message("POST https://api.openai.com/v1/chat/completions HTTP/1.1", "Host: api.openai.com",
@@ -130,6 +153,7 @@ func foreignPath(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "foreign.yml")
 	text = strings.ReplaceAll(text, "GZIP", base64.StdEncoding.EncodeToString([]byte(zip(`{"error":"no key"}`))))
+	text = strings.ReplaceAll(text, "QUESTION", base64.StdEncoding.EncodeToString([]byte(asked)))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
@@ -177,7 +201,13 @@ func TestInvalidImportsNameLineAndColumn(t *testing.T) {
 		"other YAML": {"- 1\n", ":1:1: no interactions"},
 		"our own": {small, ":2:10: this is a cassette of go-vcr v4: use it as it is\n" +
 			"    2 | version: 2\n                 ^"},
-		"no list":   {"interactions: 7\n", ":1:15: expected a list"},
+		"no list":     {"interactions: 7\n", ":1:15: expected a list"},
+		"half a list": {"requests: []\nresponses: {}\n", ":2:12: expected a list"},
+		"unequal lists": {"requests: [{}, {}]\nresponses: [{}]\n",
+			":2:12: expected as many responses as requests: 2, found 1"},
+		"only requests": {"requests: [{}]\n", ":1:1: no interactions"},
+		"removed address": {strings.Replace(vcrpy, "https://api.openai.com/v1/chat/completions", "'**REDACTED**'", 1),
+			":2:3: interaction 0: the request's address was removed, found **REDACTED**"},
 		"truncated": {vcrpy[:strings.Index(vcrpy, "  response:")], ":2:3: the member response is missing"},
 		"null":      {"interactions:\n- null\n", ":1:1: the member request is missing"},
 		"no status": {strings.Replace(vcrpy, "{code: 200, message: OK}", "{}", 1), ":13:13: expected the status"},

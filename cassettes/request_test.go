@@ -96,6 +96,7 @@ func TestAddressNamesTheDialect(t *testing.T) {
 		"https://api.cohere.com/v2/chat":                                dialect.CohereChat,
 		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse": "gemini m:streamGenerateContent?alt=sse",
 		"https://api.anthropic.com/v1/messages/count_tokens":            "POST /v1/messages/count_tokens",
+		"https://api.openai.com/v1/threads/t/messages":                  "POST /v1/threads/t/messages",
 
 		"https://h/v1beta/models/m:embedContent?key=k&alt=s": "POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
 

@@ -196,6 +196,8 @@ func TestRepliesAreReadInTheFormsOfRealServers(t *testing.T) {
 			`{"candidates":[{"content":{"parts":[{"text":"k"},` + geminiCall + `]},"finishReason":"STOP"}]}]`, withCall, true},
 		"a call after the end": {dialect.Gemini, events(`{"candidates":[{"finishReason":"STOP"}]}`,
 			`{"candidates":[{"content":{"parts":[`+geminiCall+`]}}]}`), one, true},
+		"the end as a number": {dialect.Gemini, `{"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":1}]}`,
+			said, true},
 		"a blocked prompt": {dialect.Gemini, `{"promptFeedback":{"blockReason":"SAFETY"}}`, nil, true},
 		"a call on the last line": {dialect.Ollama, `{"message":{"content":"ok"}}` + "\n" +
 			`{"message":` + ollamaCall + `,"done":true,"done_reason":"stop"}`, withCall, true},

@@ -82,3 +82,9 @@ func TestManyBeginnings(t *testing.T) {
 		require.NotContains(t, secrets.Replace(text+"sk-abcdefghijklmnop1", "REMOVED"), "sk-abcdefghijklmnop1", begin)
 	}
 }
+
+// In base64 every beginning occurs by chance; a key at the end of a path does not.
+func TestAKeyBehindALongPathIsFound(t *testing.T) {
+	path := "gateway/" + strings.Repeat("0123456789", 8) + "/"
+	require.Equal(t, path+"REMOVED", secrets.Replace(path+"sk-live-0123456789abcdef", "REMOVED"))
+}

@@ -9,7 +9,7 @@ import (
 // Facts implements [dialect.Codec].
 func (messages) Facts() dialect.Facts {
 	return dialect.Facts{
-		Provider: "anthropic", Address: "https://api.anthropic.com", Path: "/messages",
+		Provider: "anthropic", Address: "https://api.anthropic.com", Path: "/v1/messages",
 		BaseVariables: []string{"ANTHROPIC_BASE_URL"}, KeyVariables: []string{"ANTHROPIC_API_KEY"},
 		KeyHeader: "X-Api-Key", Header: http.Header{"Anthropic-Version": {"2023-06-01"}},
 		Volatile:  []string{"metadata"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -15,7 +16,7 @@ type replyChunk struct {
 	Candidates []struct {
 		Index        int
 		Content      struct{ Parts []json.RawMessage }
-		FinishReason string
+		FinishReason finishWord
 	}
 	PromptFeedback struct{ BlockReason string }
 	ModelVersion   string
@@ -38,6 +39,21 @@ type replyPart struct {
 	}
 }
 
+// finishWord is a finish reason. Vertex writes it as a number if it is asked for (alt=json;enum-encoding=int), as
+// Google's SDKs do over REST.
+type finishWord string
+
+// UnmarshalJSON reads a word or a number.
+func (w *finishWord) UnmarshalJSON(raw []byte) error {
+	numbered := []string{"FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST",
+		"PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL"}
+	if n, err := strconv.Atoi(string(raw)); err == nil && n >= 0 && n < len(numbered) {
+		*w = finishWord(numbered[n])
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(w))
+}
+
 // DecodeReply reads an answer, or a stream of events or of array elements. Chunks after the finish reason count. The
 // finish reason of a blocked prompt is the reason of the block.
 func (codec) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
@@ -53,7 +69,7 @@ func (codec) DecodeReply(body []byte) (*dialect.DecodedReply, error) {
 			if candidate.Index != 0 {
 				continue // an alternative
 			}
-			finish = cmp.Or(candidate.FinishReason, finish)
+			finish = cmp.Or(string(candidate.FinishReason), finish)
 			for i, raw := range candidate.Content.Parts {
 				if err := addPart(reply, raw, i == 0); err != nil {
 					return err

@@ -305,8 +305,8 @@ func unsupportedParameter(name string) *dialect.Error {
 // fixedTemperature matches models that accept only temperature 1. Later GPT-5 models accept others at some efforts.
 var fixedTemperature = regexp.MustCompile(`^(o[134]|gpt-5)($|-)`)
 
-// withoutStop matches models that refuse stop sequences; o3-mini accepts them.
-var withoutStop = regexp.MustCompile(`^(o3($|-[^m])|(o4|gpt-5)($|-))`)
+// withoutStop matches models that refuse stop sequences; o1 and o3-mini accept them.
+var withoutStop = regexp.MustCompile(`^(o1-mini|o3($|-[^m])|(o4|gpt-5)($|-))`)
 
 // chatModel matches models that do not reason, although they have the name of a reasoning model.
 var chatModel = regexp.MustCompile(`-chat($|-)`)
