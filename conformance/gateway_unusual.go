@@ -50,8 +50,8 @@ const failing, beside = "fail", "beside"
 var unusualFailure = &server.RPCError{Code: 4712, Message: "Nö: “closed”",
 	Data: json.RawMessage(`{"until":[1,"1",null,{}]}`)}
 
-// unusualParams are added to the params of a sampling request, unusualTools too if the client declares tools.
-// unusualArguments are those of the call.
+// unusualParams are added to the params of a sampling request, unusualTools too if the client declares tools. Every
+// second one has no tools, and a message as in unusualMessage. unusualArguments are those of the call.
 const (
 	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740991},
 		"systemPrompt":"\n Be brief: “ü” 🗼.\t ",
@@ -65,6 +65,7 @@ const (
 		"inputSchema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","additionalProperties":false,
 			"properties":{"where":{"$ref":"#/$defs/place"}},"$defs":{"place":{"type":["string","null"],"examples":["ü"]}}},
 		"outputSchema":{"type":"object","properties":{"n":{"const":9007199254740991}}}}]}`
+	unusualMessage   = `{"messages":[{"role":"user","_meta":{"example.com/m":1},"content":%s}]}`
 	unusualArguments = `{"n":9007199254740991,"none":null,"flag":false,"Nested":{"a":[1,"1",1.0]},
 		"text":"\u2028 \ud83d\uddfc"}`
 	unusualBlock = `{"type":"text","text":"done","annotations":{"priority":1},"_meta":{"example.com/b":true}}`
@@ -190,11 +191,7 @@ func asksAll(s *server.Session) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		added := []string{unusualParams}
-		if s.Declares("sampling", "tools") {
-			added = append(added, []string{unusualTools, `{"tools":[]}`}[n%2])
-		}
-		for _, text := range added {
+		for _, text := range unusualAdditions(s, n) {
 			more, err := jsonvalue.ReadObject([]byte(text))
 			if err != nil {
 				return nil, err
@@ -208,4 +205,20 @@ func asksAll(s *server.Session) (any, error) {
 	return server.CallToolResult{Content: []any{json.RawMessage(unusualBlock), server.Text("")},
 		StructuredContent: json.RawMessage(unusualArguments),
 		Meta:              map[string]any{"example.com/result": 1}}, nil
+}
+
+// unusualAdditions returns what is added to the params of a request, in turns.
+func unusualAdditions(s *server.Session, n int) []string {
+	added, tools := []string{unusualParams}, unusualTools
+	if n%2 == 1 {
+		content := fmt.Sprintf(`{"type":"text","text":"Unusual question %d: “ü” 🗼?"}`, n+1)
+		if s.Revision() >= server.V20251125 {
+			content = `[{"type":"text","text":""},` + content + `]`
+		}
+		added, tools = append(added, fmt.Sprintf(unusualMessage, content)), `{"tools":[]}`
+	}
+	if s.Declares("sampling", "tools") {
+		added = append(added, tools)
+	}
+	return added
 }

@@ -48,6 +48,9 @@ func myGateway() error {
 				return bytes.Repeat([]byte("}"), bytes.Count(part, []byte("}}")))
 			})
 		}
+	case "drops-empty":
+		empty := []byte(`{"text":"","type":"text"},`)
+		down = func(line []byte) []byte { return bytes.ReplaceAll(line, empty, nil) }
 	case "own-tools":
 		down = func(line []byte) []byte {
 			return bytes.ReplaceAll(line, []byte(`"name":"gateway-reach"`), []byte(`"name":"invoke_tool"`))
