@@ -61,6 +61,9 @@ addEventListener("load", async () => {
   document.getElementById("theme").click();
   seen.theme = getComputedStyle(document.body).backgroundColor !== light;
   seen.wide = document.documentElement.scrollWidth > innerWidth;
+  document.body.style.width = "360px";
+  seen.cut = [...document.querySelectorAll("summary")].some((s) => s.scrollWidth > s.clientWidth);
+  document.body.style.width = "";
   const client = document.getElementById("client");
   client.value = "1"; client.dispatchEvent(new Event("change"));
   seen.columns = count("thead tr:last-child th") - 1;
@@ -99,7 +102,7 @@ func TestABrowserShowsTheMatrix(t *testing.T) {
 	var seen struct {
 		Errors                                              []string
 		Findings, Scenarios, Checks, Differ, Found, Columns int
-		Focused, Cleared, Theme, Wide, Digits               bool
+		Focused, Cleared, Theme, Wide, Cut, Digits          bool
 		Search, Page                                        string
 		Arrows                                              int
 		Marks                                               []string
@@ -120,5 +123,6 @@ func TestABrowserShowsTheMatrix(t *testing.T) {
 	require.True(t, seen.Digits, "a number is shown as it was on the wire")
 	require.True(t, seen.Theme)
 	require.False(t, seen.Wide, "the page is no wider than the window")
+	require.False(t, seen.Cut, "a finding fits a phone")
 	require.Equal(t, 2, seen.Columns, "the overview shows the columns of the selected client")
 }
