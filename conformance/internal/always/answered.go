@@ -158,7 +158,13 @@ func refusesPlain(e *evidence.Case, r *evidence.Round) bool {
 		return false
 	}
 	return isPlain(r) && (!hasImage(r) || e.Session.ServesImagesLike(r)) && e.Session.AnswersAny() &&
-		(askedNothing(e, r) || saysInvalid(r)) && othersPlain(e, r)
+		(askedNothing(e, r) && seesModel(e.Session) || saysInvalid(r)) && othersPlain(e, r)
+}
+
+// seesModel reports whether a session would show that the client asked the model. The tap need not be on that side, and
+// then the model may have failed.
+func seesModel(s *evidence.Session) bool {
+	return !s.Trace.Header.Tapped || len(s.Exchanges) > 0
 }
 
 func hasImage(r *evidence.Round) bool {

@@ -90,6 +90,12 @@ func TestValidRequestsGetAResult(t *testing.T) {
 			}
 		}
 	}
+	tapped := func(do steps) steps {
+		return func(s *session) {
+			s.Trace.Header.Tapped = true
+			do(s)
+		}
+	}
 	sixAtOnce := func(s *session) (ids []string) {
 		for range 6 {
 			ids = append(ids, s.Asks(asked).ID())
@@ -116,6 +122,14 @@ func TestValidRequestsGetAResult(t *testing.T) {
 		inNative(legacy(fails("another refusal beside a request", beside("no"), "without a request"))),
 		passes("a result", tracetest.Asked(asked, answer)),
 		inNative(legacy(fails("a refusal without a request to the model", refusesAfter(warm, ""), "without a request"))),
+		inNative(legacy(passes("an error where the tap does not see the model", tapped(refusesAfter(warm, ""))))),
+		inNative(legacy(fails("the same, and the tap sees the model", tapped(func(s *session) {
+			served(asked)(s)
+			refusesAfter(warm, "")(s)
+		}), "without a request"))),
+		inNative(legacy(fails("params are said to be invalid where the tap sees no model", tapped(func(s *session) {
+			s.Asks(asked).Refuses(-32602, "no").PassesBarrier()
+		}), "without a request"))),
 		inNative(legacy(fails("one of two requests at once is said to be invalid", answersOne(-32602), "without a request"))),
 		inNative(legacy(passes("one of two requests at once is too many", answersOne(-32000)))),
 		inNative(fails("an error although the model answered", refusesAfter(asked, answer, ok),
