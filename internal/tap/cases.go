@@ -128,10 +128,13 @@ func (s *session) fromClient(e *trace.Event, m *trace.Message) *call {
 		return s.open(func(c *call) bool { return jsonvalue.Same(c.asked, jsonvalue.Part(m.Params, "requestId")) })
 	case m.Method == "" && m.ID != nil:
 		for _, one := range slices.Backward(s.samples) {
-			if one.until == never && jsonvalue.Same(one.id, m.ID) {
-				one.until, one.result = e.At, m.Result
-				return one.call
+			if one.until != never || !jsonvalue.Same(one.id, m.ID) {
+				continue
 			}
+			if jsonvalue.Part(m.Result, "task") == nil { // else the client asks the model later
+				one.until, one.result = e.At, m.Result
+			}
+			return one.call
 		}
 	case e.Frame.Closed && e.Frame.Stream != "":
 		return s.streams[e.Frame.Stream]

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,6 +28,19 @@ type claim struct {
 	of    *session
 	ask   *sample
 	grade grade
+	texts int // of the whole conversation, if the request has all of them; else 0
+}
+
+// compare orders claims, the surest first. A conversation of several texts tells more than those of its last message,
+// which another conversation may have, too.
+func (c claim) compare(other claim) int {
+	several := func(c claim) int {
+		if c.texts > 1 {
+			return c.texts
+		}
+		return 0
+	}
+	return cmp.Or(several(other)-several(c), int(other.grade-c.grade))
 }
 
 // grade says what ties a request to the model to an open sampling request.
@@ -89,7 +101,7 @@ func (x *exchange) choose(taken map[*sample]bool) claim {
 		}
 		return 0
 	}
-	best := slices.DeleteFunc(x.claims, func(c claim) bool { return c.grade < x.claims[0].grade })
+	best := slices.DeleteFunc(x.claims, func(c claim) bool { return c.compare(x.claims[0]) > 0 })
 	return slices.MinFunc(best, func(a, b claim) int {
 		return cmp.Or(
 			yes(x.answer.says(b.ask.result))-yes(x.answer.says(a.ask.result)),
@@ -125,42 +137,48 @@ func (x *exchange) claim(sessions []*session) {
 			if one.from > x.asked.At || x.asked.At > one.until {
 				continue
 			}
-			if g := one.gradeOf(body, &x.answer); g > nothing {
-				x.claims = append(x.claims, claim{s, one, g})
+			if g, texts := one.gradeOf(body, &x.answer); g > nothing {
+				x.claims = append(x.claims, claim{s, one, g, texts})
 			}
 		}
 	}
-	sort.SliceStable(x.claims, func(i, j int) bool { return x.claims[i].grade > x.claims[j].grade })
+	slices.SortStableFunc(x.claims, claim.compare)
 }
 
-// gradeOf grades a request to the model that was sent while the sample was open.
-func (one *sample) gradeOf(body any, a *answer) grade {
+// gradeOf grades a request to the model that was sent while the sample was open. It returns how many texts the
+// conversation has, if the request has all of them.
+func (one *sample) gradeOf(body any, a *answer) (g grade, texts int) {
 	params, err := jsonvalue.ReadObject(one.params)
 	if err != nil {
-		return nothing
+		return nothing, 0
 	}
 	messages := jsonvalue.Messages(params)
 	if len(messages) == 0 {
-		return nothing
+		return nothing, 0
 	}
 	last, all := textsOf(messages[len(messages)-1]["content"]), []string(nil)
 	for _, m := range messages {
 		all = append(all, textsOf(m["content"])...)
+	}
+	says := func(text string) bool { return jsonvalue.Contains(body, text) }
+	lacks := func(text string) bool { return !says(text) }
+	if !slices.ContainsFunc(all, lacks) {
+		texts = len(all)
 	}
 	every := func(has func(text string) bool) bool {
 		return len(last) > 0 && !slices.ContainsFunc(last, func(text string) bool { return !has(text) })
 	}
 	switch {
 	case every(func(text string) bool { return slices.Contains(stringsIn(body), text) }):
-		return exact
-	case every(func(text string) bool { return jsonvalue.Contains(body, text) }):
-		return quoted
+		return exact, texts
+	case every(says):
+		return quoted, texts
 	case slices.ContainsFunc(all, func(text string) bool {
-		return utf8.RuneCountInString(text) >= shortest && jsonvalue.Contains(body, text)
+		return utf8.RuneCountInString(text) >= shortest && says(text)
 	}), a.says(one.result):
-		return related
+		return related, texts
 	}
-	return nothing
+	return nothing, texts
 }
 
 // shortest is the length of a text that two conversations do not share by chance.

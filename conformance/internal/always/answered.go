@@ -45,7 +45,7 @@ var answered = check.Check{
 // have had a reason: a user who declines, a cancellation, a model that fails, or a request that some clients or
 // providers cannot serve. A case before which something broke the client counts where it ran again.
 func unserved(e *evidence.Case, r *evidence.Round) *check.Verdict {
-	if !r.IsValid() || e.Case.UnservedAfter != "" || excused(e, r) || !saidNo(e, r) {
+	if !r.IsValid() || e.Case.UnservedAfter != "" || excused(e, r) || mayBeDeclined(e.Session, r) || !saidNo(e, r) {
 		return nil
 	}
 	found := ""
@@ -265,6 +265,12 @@ func mayBeLimit(e *evidence.Case, r *evidence.Round) bool {
 	return !served(e.Rounds[r.N-1:]) || !asked && !slices.ContainsFunc(specials, func(one special) bool {
 		return one.is(r) && !refusedWithout(e.Session, r, one.is)
 	})
+}
+
+// mayBeDeclined reports whether a user of a recorded session may have declined the request or its answer.
+func mayBeDeclined(s *evidence.Session, r *evidence.Round) bool {
+	return s.Trace.Header.Tapped && len(r.Answers) > 0 && r.Answers[0].Err != nil &&
+		r.Answers[0].Err.Code == evidence.CodeDeclined
 }
 
 func abandoned(e *evidence.Case, r *evidence.Round) bool {

@@ -1,7 +1,9 @@
 package always_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
@@ -127,6 +129,16 @@ func TestValidRequestsGetAResult(t *testing.T) {
 			served(asked)(s)
 			refusesAfter(warm, "")(s)
 		}), "without a request"))),
+		inNative(legacy(passes("a user who declines the answer, where a session is tapped", tapped(func(s *session) {
+			s.Asks(asked).Prompt(string(story.JSON(asked)), ok).Says(answer).Refuses(-1, "no").PassesBarrier()
+		})))),
+		inNative(legacy(fails("the same in a run", func(s *session) {
+			s.Asks(asked).Prompt(string(story.JSON(asked)), ok).Says(answer).Refuses(-1, "no").PassesBarrier()
+		}, "although the model answered"))),
+		inNative(legacy(passes("params that no schema allows, where a session is tapped", tapped(func(s *session) {
+			wrong := json.RawMessage(strings.Replace(string(story.JSON(asked)), "{", `{"temperature":"warm",`, 1))
+			s.Asks(wrong).Refuses(-32602, "no").PassesBarrier()
+		})))),
 		inNative(legacy(fails("params are said to be invalid where the tap sees no model", tapped(func(s *session) {
 			s.Asks(asked).Refuses(-32602, "no").PassesBarrier()
 		}), "without a request"))),

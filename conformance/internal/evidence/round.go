@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/replay"
+	"github.com/mcp-conform/mcp-conform/internal/schema"
 	"github.com/mcp-conform/mcp-conform/internal/validity"
 )
 
@@ -120,7 +121,8 @@ func (ev *Case) addRound(at Place, id string, params json.RawMessage) *Round {
 	n := len(ev.Rounds) + 1
 	at.Label = fmt.Sprintf("sampling request %d", n)
 	r := &Round{N: n, Asked: at, Key: id, Raw: params, Sent: newDocument(params), Declared: ev.Declared}
-	r.faults = sync.OnceValue(func() []validity.Fault { return faultsOf(ev.Revision, params) })
+	tapped := ev.Session.Trace.Header.Tapped
+	r.faults = sync.OnceValue(func() []validity.Fault { return faultsOf(ev.Revision, params, tapped) })
 	r.Conversations = Conversations(params, ev.Case.Mark)
 	if params != nil {
 		r.Params = native.Read(params) // nil for params that are invalid on purpose
@@ -178,8 +180,13 @@ func (r *Round) isDeclared() bool {
 	return validity.Undeclared(params, r.Declared.Declares) == nil
 }
 
-func faultsOf(revision server.Revision, raw json.RawMessage) []validity.Fault {
+// faultsOf returns what is wrong with the params of a request. A server of ours breaks what a client may ignore on
+// purpose only in requests that are marked as hostile. Another's may do so anywhere, and then nothing is judged.
+func faultsOf(revision server.Revision, raw json.RawMessage, tapped bool) []validity.Fault {
 	params, err := jsonvalue.ReadObject(raw)
+	if err == nil && tapped {
+		err = schema.Validate(string(revision), schema.CreateMessageRequestParams, raw)
+	}
 	if err != nil {
 		return []validity.Fault{{Kind: validity.BadSchema, Message: err.Error()}}
 	}
