@@ -97,6 +97,7 @@ func TestAddressNamesTheDialect(t *testing.T) {
 		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse": "gemini m:streamGenerateContent?alt=sse",
 		"https://api.anthropic.com/v1/messages/count_tokens":            "POST /v1/messages/count_tokens",
 		"https://api.openai.com/v1/threads/t/messages":                  "POST /v1/threads/t/messages",
+		"https://gateway.example/anthropic/messages":                    dialect.Anthropic,
 
 		"https://h/v1beta/models/m:embedContent?key=k&alt=s": "POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
 
