@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 	"github.com/mcp-conform/mcp-conform/internal/tap"
 )
 
@@ -30,6 +31,18 @@ func eachOf(t *testing.T, name string, test func(*testing.T, string, server.Revi
 			t.Run(name+"/"+transport+"/"+string(revision), func(t *testing.T) { test(t, transport, revision) })
 		}
 	}
+}
+
+// warmth is a tool that asks for tomorrow's weather in a city, after today's, with other questions before it.
+func warmth(name, city string, before ...any) server.Tool {
+	return server.Tool{Name: name, Handler: func(s *server.Session) (any, error) {
+		p := s.Ask("How warm is it in " + city + "?")
+		p.Messages = append(p.Messages,
+			server.SamplingMessage{Role: "assistant", Content: server.Text("Mild in " + city + ".")},
+			server.SamplingMessage{Role: "user", Content: append(before, server.Text("And tomorrow?"))})
+		_, err := s.Sample(p)
+		return "done", err
+	}}
 }
 
 func TestUnusualHosts(t *testing.T) {
@@ -70,6 +83,39 @@ func TestUnusualHosts(t *testing.T) {
 			rules: []*llm.Rule{says("one and one", "two")},
 			sample: func(context.Context, *model.Model, object) (object, error) {
 				return nil, &client.Error{Code: -1, Message: "User rejected sampling request"}
+			}},
+		{name: "declines an answer",
+			tools: []server.Tool{asking("one", "What is one and one?"), asking("two", "And two and two?")},
+			rules: []*llm.Rule{says("one and one", "two"), says("two and two", "four")},
+			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
+				result, err := ask.Sample(ctx, params)
+				if jsonvalue.Contains(params, "two and two") {
+					return nil, &client.Error{Code: -1, Message: "User rejected the answer"}
+				}
+				return result, err
+			}},
+		{name: "the model fails once and is not tapped", noModel: true,
+			tools: []server.Tool{asking("one", "What is one and one?"), asking("two", "And two and two?")},
+			rules: []*llm.Rule{says("one and one", "two")},
+			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
+				if jsonvalue.Contains(params, "two and two") {
+					return nil, &client.Error{Code: -32603, Message: "the model is not available"}
+				}
+				return ask.Sample(ctx, params)
+			}},
+		{name: "two conversations that end alike, of which one stays open",
+			tools: []server.Tool{warmth("paris", "Paris"), warmth("rome", "Rome", server.Text("Is it dry?"))},
+			rules: []*llm.Rule{says("And tomorrow", "Hot.")},
+			sample: func(ctx context.Context, ask *model.Model, params object) (object, error) {
+				if jsonvalue.Contains(params, "Paris") {
+					return nil, &client.Error{Code: -1, Message: "User rejected sampling request"}
+				}
+				params = maps.Clone(params)
+				messages := slices.Clone(params["messages"].([]any))
+				messages[2] = object{"role": "user", "content": []any{object{"type": "text", "text": "Answer: Is it dry?"},
+					object{"type": "text", "text": "And tomorrow?"}}}
+				params["messages"] = messages
+				return ask.Sample(ctx, params)
 			}},
 		{name: "no model tapped", noModel: true, tools: []server.Tool{asking("one", "What is one and one?")},
 			rules: []*llm.Rule{says("one and one", "two")}},
