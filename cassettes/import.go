@@ -131,7 +131,7 @@ func (f *foreignFile) add(it *cassette.Interaction, line, column int) {
 		answered = nil
 	}
 	for _, err := range []error{
-		removed(q.URL), lost(q.Headers, q.Body, "request"), lost(answered, r.Body, "response"),
+		withoutURL(q.URL), lost(q.Headers, q.Body, "request"), lost(answered, r.Body, "response"),
 		uncompress(q.Headers, &q.Body, "request"), uncompress(r.Headers, &r.Body, "response"), check(it),
 	} {
 		if err != nil {
@@ -150,11 +150,11 @@ func (f *foreignFile) add(it *cassette.Interaction, line, column int) {
 	f.all = append(f.all, it)
 }
 
-// removed refuses an interaction whose address was removed: no request would match it.
-func removed(address string) error {
-	if wasRemoved.MatchString(address) {
-		return fmt.Errorf("the request's address was removed, found %s: put the provider's there, or record it again",
-			address)
+// withoutURL refuses an interaction whose URL was removed: no request would match it.
+func withoutURL(url string) error {
+	if removed.MatchString(url) {
+		return fmt.Errorf("expected the URL of the request, found %s: write the provider's URL there, or record it again",
+			url)
 	}
 	return nil
 }
@@ -404,14 +404,15 @@ func (n foreignNode) decoded() string {
 	return string(data)
 }
 
-// wasRemoved matches what stands in place of a value that was removed, such as **REDACTED** or <FILTERED>.
-var wasRemoved = regexp.MustCompile(`(?i)^[^\pL\d]*(redacted|filtered|removed|scrubbed|masked)[^\pL\d]*$`)
+// removed matches what a recorder writes in place of a value that it removes, such as **REDACTED** or <FILTERED>.
+var removed = regexp.MustCompile(`(?i)^[^\pL\d]*(redacted|filtered|removed|scrubbed|masked)[^\pL\d]*$`)
 
-// header returns the header without the values that were removed: **REDACTED** is no media type.
+// header returns the header without the removed values: a response with the Content-Type **REDACTED** would not be
+// replayed as a stream.
 func (n foreignNode) header() http.Header {
 	h := http.Header{}
 	add := func(name, value string) {
-		if !wasRemoved.MatchString(value) {
+		if !removed.MatchString(value) {
 			h.Add(name, value)
 		}
 	}

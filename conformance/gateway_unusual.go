@@ -51,7 +51,7 @@ var unusualFailure = &server.RPCError{Code: 4712, Message: "Nö: “closed”",
 	Data: json.RawMessage(`{"until":[1,"1",null,{}]}`)}
 
 // unusualParams are added to the params of a sampling request, unusualTools too if the client declares tools. Every
-// second one has no tools, and a message as in unusualMessage. unusualArguments are those of the call.
+// second request has an empty list of tools and an unusualMessage instead. unusualArguments are those of the call.
 const (
 	unusualParams = `{"_meta":{"example.com/trace":"00-ab","example.com/n":9007199254740991},
 		"systemPrompt":"\n Be brief: “ü” 🗼.\t ",
@@ -187,11 +187,12 @@ func (u *unusualServer) asksBeside(s *server.Session) (any, error) {
 // asksAll asks for each of the answers.
 func asksAll(s *server.Session) (any, error) {
 	for n := range turnsIn(s.Revision()) {
-		params, err := jsonvalue.ReadObject(jsonvalue.Marshal(s.Ask(fmt.Sprintf("Unusual question %d: “ü” 🗼?", n+1))))
+		question := fmt.Sprintf("Unusual question %d: “ü” 🗼?", n+1)
+		params, err := jsonvalue.ReadObject(jsonvalue.Marshal(s.Ask(question)))
 		if err != nil {
 			return nil, err
 		}
-		for _, text := range unusualAdditions(s, n) {
+		for _, text := range unusualAdditions(s, n, question) {
 			more, err := jsonvalue.ReadObject([]byte(text))
 			if err != nil {
 				return nil, err
@@ -207,11 +208,11 @@ func asksAll(s *server.Session) (any, error) {
 		Meta:              map[string]any{"example.com/result": 1}}, nil
 }
 
-// unusualAdditions returns what is added to the params of a request, in turns.
-func unusualAdditions(s *server.Session, n int) []string {
+// unusualAdditions returns what is added to the params of the nth request.
+func unusualAdditions(s *server.Session, n int, question string) []string {
 	added, tools := []string{unusualParams}, unusualTools
 	if n%2 == 1 {
-		content := fmt.Sprintf(`{"type":"text","text":"Unusual question %d: “ü” 🗼?"}`, n+1)
+		content := string(jsonvalue.Marshal(server.Text(question)))
 		if s.Revision() >= server.V20251125 {
 			content = `[{"type":"text","text":""},` + content + `]`
 		}

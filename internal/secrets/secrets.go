@@ -100,7 +100,7 @@ func byPrefix(found []Span, text string) []Span {
 			if p.begin == token && rest < noToken {
 				continue
 			}
-			if hit := p.rest.FindStringIndex(text[rest:]); hit != nil && !inData(text[:i]) {
+			if hit := p.rest.FindStringIndex(text[rest:]); hit != nil && !inBase64(text[:i]) {
 				found = append(found, Span{i, rest + hit[1]})
 				i = rest + hit[1] - 1
 				break
@@ -113,10 +113,10 @@ func byPrefix(found []Span, text string) []Span {
 	return found
 }
 
-// inData reports whether the text ends within base64, such as that of an image, in which any beginning occurs by
-// chance. Some writers escape its slashes.
-func inData(text string) bool {
-	const enough = 100 // characters in a row, more than a path or a slug has in front of a key
+// inBase64 reports whether the text ends within base64, such as that of an image: there the beginning of a key occurs
+// by chance. Some writers escape its slashes.
+func inBase64(text string) bool {
+	const enough = 100 // base64 characters in a row; a path before a key has fewer
 	for i := range enough {
 		at := len(text) - 1 - i
 		if at < 0 || !isWordByte(text[at]) && strings.IndexByte(`+/-\`, text[at]) < 0 {

@@ -131,7 +131,7 @@ func (s *session) fromClient(e *trace.Event, m *trace.Message) *call {
 			if one.until != never || !jsonvalue.Same(one.id, m.ID) {
 				continue
 			}
-			if jsonvalue.Part(m.Result, "task") == nil { // else the client asks the model later
+			if jsonvalue.Part(m.Result, "task") == nil { // with a task, the client asks the model later
 				one.until, one.result = e.At, m.Result
 			}
 			return one.call

@@ -31,8 +31,8 @@ type claim struct {
 	texts int // of the whole conversation, if the request has all of them; else 0
 }
 
-// compare orders claims, the surest first. A conversation of several texts tells more than those of its last message,
-// which another conversation may have, too.
+// compare orders claims, the most certain first. All texts of a conversation tell more than those of its last message:
+// another conversation may end with the same message.
 func (c claim) compare(other claim) int {
 	several := func(c claim) int {
 		if c.texts > 1 {

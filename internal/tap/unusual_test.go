@@ -33,7 +33,8 @@ func eachOf(t *testing.T, name string, test func(*testing.T, string, server.Revi
 	}
 }
 
-// warmth is a tool that asks for tomorrow's weather in a city, after today's, with other questions before it.
+// warmth is a tool that asks about today's weather in a city, then about tomorrow's. before are texts of the last
+// message before that question.
 func warmth(name, city string, before ...any) server.Tool {
 	return server.Tool{Name: name, Handler: func(s *server.Session) (any, error) {
 		p := s.Ask("How warm is it in " + city + "?")

@@ -161,8 +161,8 @@ func refusesPlain(e *evidence.Case, r *evidence.Round) bool {
 		(askedNothing(e, r) && seesModel(e.Session) || saysInvalid(r)) && othersPlain(e, r)
 }
 
-// seesModel reports whether a session would show that the client asked the model. The tap need not be on that side, and
-// then the model may have failed.
+// seesModel reports whether a session has the requests to the model. A tap may record the server's side only: then the
+// model may have failed, which the trace does not show.
 func seesModel(s *evidence.Session) bool {
 	return !s.Trace.Header.Tapped || len(s.Exchanges) > 0
 }
@@ -267,7 +267,7 @@ func mayBeLimit(e *evidence.Case, r *evidence.Round) bool {
 	})
 }
 
-// mayBeDeclined reports whether a user of a recorded session may have declined the request or its answer.
+// mayBeDeclined reports whether the user of a recorded session may have declined the request or its answer.
 func mayBeDeclined(s *evidence.Session, r *evidence.Round) bool {
 	return s.Trace.Header.Tapped && len(r.Answers) > 0 && r.Answers[0].Err != nil &&
 		r.Answers[0].Err.Code == evidence.CodeDeclined

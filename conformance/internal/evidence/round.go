@@ -180,8 +180,8 @@ func (r *Round) isDeclared() bool {
 	return validity.Undeclared(params, r.Declared.Declares) == nil
 }
 
-// faultsOf returns what is wrong with the params of a request. A server of ours breaks what a client may ignore on
-// purpose only in requests that are marked as hostile. Another's may do so anywhere, and then nothing is judged.
+// faultsOf returns what is wrong with the params of a request. A violation of the schema in a member that the client
+// may ignore counts only in a tapped session: our own server marks such requests as hostile.
 func faultsOf(revision server.Revision, raw json.RawMessage, tapped bool) []validity.Fault {
 	params, err := jsonvalue.ReadObject(raw)
 	if err == nil && tapped {

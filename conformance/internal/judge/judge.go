@@ -39,11 +39,13 @@ func Traces(
 			noteOtherRevision(sessions, begun[0].Tried)
 		}
 		judged := check.Judge(scenarios, revision, sessions, wanted)
-		if len(begun) > 0 { // after the checks, which have validated everything side by side
-			judged = append(client.Judge(revision, begun), judged...)
+		var whole []check.Judged // after the checks, which have validated all messages at the same time
+		if len(begun) > 0 {
+			whole = client.Judge(revision, begun)
 		} else if sessions[0].Omitted {
-			judged = append([]check.Judged{client.NothingPlayed(revision, sessions[0])}, judged...)
+			whole = append(whole, client.NothingPlayed(revision, sessions[0]))
 		}
+		judged = append(whole, judged...)
 		client.NamePrerequisite(judged)
 		check.NameSame(judged)
 		unmarked += client.Unmarked(sessions)

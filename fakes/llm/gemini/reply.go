@@ -39,8 +39,8 @@ type replyPart struct {
 	}
 }
 
-// finishWord is a finish reason. Vertex writes it as a number if it is asked for (alt=json;enum-encoding=int), as
-// Google's SDKs do over REST.
+// finishWord is a finish reason. Vertex writes it as a number if the request has alt=json;enum-encoding=int, which
+// Google's SDKs send over REST.
 type finishWord string
 
 // UnmarshalJSON reads a word or a number.
