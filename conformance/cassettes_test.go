@@ -40,7 +40,7 @@ var forms = reference.Forms()
 
 // sampled reports whether a scenario is recorded and replayed in a form: in all forms if [sharedtest.Whole], else in
 // every tenth, in turn.
-func sampled(scenario, form int) bool { return sharedtest.Whole() || (scenario+form)%10 == 0 }
+func sampled(scenario, form int) bool { return sharedtest.Whole() || (scenario+form)%20 == 0 }
 
 // replayed are all embedded recordings. Reading them takes long.
 var replayed = sync.OnceValues(func() (*cassettes.Player, error) { return recordings.Replay() })
@@ -224,7 +224,7 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 					every = 1
 				}
 				if !sharedtest.Whole() {
-					every *= 5
+					every *= 8
 				}
 				if !mutant.ShowsIn(form.Config) || (i+k)%every != 0 {
 					continue

@@ -74,7 +74,7 @@ func TestEqualRunsGiveEqualReports(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			client := harness.InProcess(c.run)
-			only := sample("parallel", "mrtr", "consent")
+			only := sample("parallel", "mrtr")
 			once := reported(t, conformance.Suite{Client: client, Only: only, Skip: c.skip, Parallel: 1})
 			require.True(t, json.Valid([]byte(once)))
 			require.Equal(t, once, reported(t, conformance.Suite{Client: client, Only: only, Skip: c.skip, Parallel: 4}),

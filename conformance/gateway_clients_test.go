@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // mixer is a gateway between HTTP and HTTP that may mix up its clients.
@@ -147,6 +148,7 @@ func TestSeveralClientsAtOnce(t *testing.T) {
 }
 
 func TestAMessageOfFiveMegabytes(t *testing.T) {
+	sharedtest.NeedsWhole(t)
 	cut := func(text string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.Replace(b, []byte(text), nil, 1) }
 	}

@@ -90,6 +90,7 @@ func TestAFailureOfTheBarrierIsReproducedByTheCaseBefore(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, mutant("deaf-after-malformed"))
 	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, []string{"malformed"}
+	suite.Skip = []string{"malformed/long-string"}
 	suite.Reproduce = func(r *report.Result) string { return r.Case }
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
@@ -258,7 +259,8 @@ func TestParallelLimitsTheConcurrentSessions(t *testing.T) {
 func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
-	suite.Skip = sample(append(expensive, "loop", "balance", "basic", "malformed", "provider-errors", "tool-use")...)
+	suite.Skip = sample(append(expensive, "balance", "basic", "consent", "loop", "malformed", "mrtr",
+		"provider-errors", "tool-use")...)
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	var parts []report.Result

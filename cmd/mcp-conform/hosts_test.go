@@ -24,6 +24,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/proof/reference"
+	"github.com/mcp-conform/mcp-conform/internal/sharedtest"
 )
 
 // myHost is the host of docs/hosts.md. It knows nothing of mcp-conform.
@@ -105,6 +106,7 @@ var (
 
 // Each command of the page runs as it stands, on few cases.
 func TestTheCommandsForHostsWork(t *testing.T) {
+	sharedtest.NeedsWhole(t)
 	text := pages(t)["../../docs/hosts.md"]
 	dir := t.TempDir()
 	for _, block := range fileBlock.FindAllStringSubmatch(text, -1) {

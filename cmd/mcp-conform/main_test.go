@@ -56,7 +56,7 @@ func (m manyAtOnce) Run() int {
 // Each script shows one use of the command, or one kind of bad use.
 func TestScripts(t *testing.T) { runScripts(t, "script") }
 
-// The long scripts show uses that take seconds each.
+// The long scripts show uses that take seconds, or a second of a core.
 func TestLongScripts(t *testing.T) {
 	sharedtest.NeedsWhole(t)
 	runScripts(t, "long")

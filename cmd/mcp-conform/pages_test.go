@@ -128,12 +128,10 @@ var notRun = regexp.MustCompile(
 	`^(go get|go test .* -bench|npm install|npx|MCP_CONFORM_CASSETTES=\S+) ?|` +
 		`^mcp-conform init (python-sdk|rust|java|typescript|go) ?|^mcp-conform: |^ *[|2^]|^{"mcp-conform":`)
 
-// longPages have commands that take seconds each.
-var longPages = []string{"gateways.md", "running.md", "ci.md", "verdicts.md"}
-
 // Each command of the pages runs, on few cases. The built-in client stands in for the clients of the pages, and for npm
 // test a program that asks a model.
 func TestTheCommandsOfThePagesWork(t *testing.T) {
+	sharedtest.NeedsWhole(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")
 	}
@@ -153,9 +151,6 @@ func TestTheCommandsOfThePagesWork(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			if slices.Contains(longPages, filepath.Base(path)) {
-				sharedtest.NeedsWhole(t)
-			}
 			t.Parallel()
 			dir := pageFolder(t, text)
 			for _, line := range pageCommand.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {

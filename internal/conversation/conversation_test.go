@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
+
+func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
 var revisions = []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 

@@ -3,6 +3,7 @@ package always_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
+
+func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
 // refusesAfter asks with the params, lets the model end with each of the ends, and gets an error. Then the client
 // answers another request.

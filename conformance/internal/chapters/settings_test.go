@@ -1,6 +1,7 @@
 package chapters_test
 
 import (
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/jsonvalue"
 )
+
+func init() { debug.SetGCPercent(400) } // the tests allocate much and keep little
 
 // settings are a system prompt, a temperature, stop sequences and tools, for one message or more.
 type settings struct {

@@ -45,8 +45,8 @@ func everything(w *Wire) Edit {
 func TestAWireThatChangesNothingIsNotNoticed(t *testing.T) {
 	for name, options := range map[string][]harness.Option{"HTTP": nil, "stdio": {harness.Stdio()}} {
 		t.Run(name, func(t *testing.T) {
-			for _, only := range []string{"basic", "tool-use/one-tool", "tool-use/two-turns",
-				"parallel/results-reach-model", "mrtr/rounds"} {
+			for _, only := range []string{"basic/question", "basic/image", "basic/audio-later", "tool-use/one-tool",
+				"tool-use/two-turns", "parallel/results-reach-model", "mrtr/rounds"} {
 				var fired atomic.Int64
 				client := Client(reference.Config{}, everything, Condition{}, func(Change) { fired.Add(1) })
 				require.Equal(t, run(t, reference.Client(reference.Config{}), only, options...), run(t, client, only, options...))
